@@ -37,7 +37,7 @@ enum State {
 /// Creates a migration and waits until it has ended. Returns whether the objects are migrated.
 pub(super) async fn migrate(client: &Client, definition: &Definition) -> Result<bool, CrdError> {
     let Some(resource) = resource(client, definition).await? else { return Ok(false) };
-    let api = Api::all_with(client.clone(), &resource);
+    let api: Api<DynamicObject> = Api::all_with(client.clone(), &resource);
     let migration = migration(definition, &resource);
     match api.create(&PostParams::default(), &migration).await {
         Ok(_) => {}

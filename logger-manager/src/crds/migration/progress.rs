@@ -55,7 +55,7 @@ impl<'a> Progress<'a> {
 
     async fn annotate(&self, value: &Value) -> Result<(), CrdError> {
         let name = self.definition.name();
-        let patch = Patch::Merge(json!({"metadata": {"annotations": {&self.annotation: value}}}));
+        let patch = Patch::Merge(json!({"metadata": {"annotations": {(self.annotation.as_str()): value}}}));
         let api = definitions(self.client.clone());
         let patched = api.patch_metadata(name, &PatchParams::default(), &patch).await;
         patched.map(drop).map_err(CrdError::request("record the progress of the migration of", name))
