@@ -159,7 +159,7 @@ fn check_default(keys: &PolicyKeys, errors: &mut Errors) {
     }
 }
 
-/// A variable has an identifier of its own, and a value.
+/// A variable has an identifier that no other one has, and a value.
 fn check_variable(policy: &Policy, earlier: &[Policy], errors: &mut Errors) {
     let PolicyKeys { variable: Some(name), value, .. } = &policy.keys else { return };
     let is_same = |other: &Policy| other.keys.variable.as_ref().is_some_and(|other| other.value() == name.value());

@@ -80,8 +80,7 @@ impl Environment {
         Environment { types, has_params, variables: Vec::new() }
     }
 
-    /// Declares a variable of the policy for the expressions that follow. A variable that does not compile has no type
-    /// of its own.
+    /// Declares a variable of the policy for the expressions that follow. One that does not compile has the type `dyn`.
     pub(crate) fn declare(&mut self, name: &str, expression: Option<&Expression>) {
         let t = expression.map_or(Type::Dyn, |expression| expression.output_type().clone());
         self.variables.push((name.to_owned(), t));
