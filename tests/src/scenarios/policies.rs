@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use fixture_types::museum_v1::{Exhibit, ExhibitSpec};
+use fixture_types::desk_v1::{Table, TableSpec};
 use http::{Request, header};
 use k8s_openapi::{
     api::core::v1::{ConfigMap, Namespace},
@@ -22,7 +22,8 @@ use crate::{namespace, workspace_root};
 const PROPAGATION: Duration = Duration::from_secs(20);
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 const GROUP: &str = "admissionregistration.k8s.io";
-const FILE: &str = "tests/fixture/config/policy/museum.example.org_exhibits.yaml";
+const OWNER: &str = "desk.example.org/owner";
+const FILE: &str = "tests/fixture/config/policy/desk.example.org_tables.yaml";
 
 /// Creates the generated policies and bindings whose kinds start with a prefix.
 async fn install(client: &Client, prefix: &str) {
@@ -47,22 +48,17 @@ async fn create_parameters(client: &Client, namespace: &str, name: &str, data: [
     config_maps.create(&PostParams::default(), &config_map).await.expect("the parameters are created");
 }
 
-fn exhibit(name: &str, count: Option<i32>) -> Exhibit {
+fn table(name: &str, seats: i32) -> Table {
     let metadata = ObjectMeta { name: Some(name.to_owned()), ..ObjectMeta::default() };
-    let spec = ExhibitSpec { title: name.to_owned(), count, ..ExhibitSpec::default() };
-    Exhibit { metadata, spec, ..Exhibit::default() }
+    Table { metadata, spec: TableSpec { seats }, status: None }
 }
 
-/// Creates the exhibit without storing it, until the answer is as expected. A real server reads policies from a cache.
-async fn wait_for<T>(
-    exhibits: &Api<Exhibit>,
-    object: &Exhibit,
-    expected: impl Fn(Result<Exhibit, Error>) -> Option<T>,
-) -> T {
+/// Creates the table without storing it, until the answer is as expected. A real server reads policies from a cache.
+async fn wait_for<T>(tables: &Api<Table>, object: &Table, expected: impl Fn(Result<Table, Error>) -> Option<T>) -> T {
     let dry_run = PostParams { dry_run: true, ..PostParams::default() };
     let answer = async {
         loop {
-            match expected(exhibits.create(&dry_run, object).await) {
+            match expected(tables.create(&dry_run, object).await) {
                 Some(answer) => return answer,
                 None => tokio::time::sleep(POLL_INTERVAL).await,
             }
@@ -81,33 +77,33 @@ fn status<T>(outcome: Result<T, Error>) -> Option<Box<Status>> {
 pub(super) async fn generated_rules_deny_and_warn(client: Client) {
     let namespace = namespace(&client, "policy-rules").await;
     install(&client, "Validating").await;
-    let exhibits = Api::<Exhibit>::namespaced(client.clone(), &namespace);
+    let tables = Api::<Table>::namespaced(client.clone(), &namespace);
     let post = PostParams::default();
-    exhibits.create(&post, &exhibit("free", Some(9))).await.expect("no parameters, no limit");
+    tables.create(&post, &table("long", 9)).await.expect("no parameters, no limit");
 
-    create_parameters(&client, &namespace, "exhibit-limits", [("most", "3")]).await;
-    let denied = wait_for(&exhibits, &exhibit("vase", Some(4)), status).await;
+    create_parameters(&client, &namespace, "table-limits", [("most", "3")]).await;
+    let denied = wait_for(&tables, &table("round", 4), status).await;
     assert_eq!((denied.code, denied.reason.as_str()), (422, "Invalid"), "{denied:?}");
-    let name = "validation.exhibits.museum.example.org";
+    let name = "validation.tables.desk.example.org";
     let cause = format!("ValidatingAdmissionPolicy '{name}' with binding '{name}' denied request: at most 3");
-    assert_eq!(denied.message, format!("exhibits.museum.example.org \"vase\" is forbidden: {cause}"));
+    assert_eq!(denied.message, format!("tables.desk.example.org \"round\" is forbidden: {cause}"));
     let details = denied.details.expect("details");
-    assert_eq!((details.group.as_str(), details.kind.as_str()), ("museum.example.org", "exhibits"));
+    assert_eq!((details.group.as_str(), details.kind.as_str()), ("desk.example.org", "tables"));
     assert_eq!(details.causes.iter().map(|cause| cause.message.as_str()).collect::<Vec<_>>(), [cause]);
 
-    exhibits.create(&post, &exhibit("vase", Some(3))).await.expect("the count is within the limit");
-    let more = Patch::Merge(json!({"spec": {"count": 5}}));
-    let denied = status(exhibits.patch("vase", &PatchParams::default(), &more).await).expect("a denial");
+    tables.create(&post, &table("round", 3)).await.expect("the seats are within the limit");
+    let more = Patch::Merge(json!({"spec": {"seats": 5}}));
+    let denied = status(tables.patch("round", &PatchParams::default(), &more).await).expect("a denial");
     assert!(denied.message.ends_with("denied request: at most 3"), "{denied:?}");
-    let other = Patch::Merge(json!({"spec": {"title": "Vase"}}));
-    let kept = status(exhibits.patch("free", &PatchParams::default(), &other).await).expect("a denial");
-    assert!(kept.message.ends_with("denied request: at most 3"), "updates are checked as a whole: {kept:?}");
+    let label = Patch::Merge(json!({"metadata": {"labels": {"a": "b"}}}));
+    let denied = status(tables.patch("long", &PatchParams::default(), &label).await).expect("a denial");
+    assert!(denied.message.ends_with("denied request: at most 3"), "the complete object is validated: {denied:?}");
 
-    let expected = "Validation failed for ValidatingAdmissionPolicy 'warning.exhibits.museum.example.org' with binding \
-                    'warning.exhibits.museum.example.org': the namespace has no curator";
+    let expected = "Validation failed for ValidatingAdmissionPolicy 'warning.tables.desk.example.org' with binding \
+                    'warning.tables.desk.example.org': the namespace is no room";
     let found = wait_for_warnings(&client, &namespace, |warnings| !warnings.is_empty()).await;
     assert_eq!(found, [format!("299 - \"{expected}\"")]);
-    let labels = Patch::Merge(json!({"metadata": {"labels": {"curator": "ada"}}}));
+    let labels = Patch::Merge(json!({"metadata": {"labels": {"room": "1"}}}));
     Api::<Namespace>::all(client.clone()).patch(&namespace, &PatchParams::default(), &labels).await.expect("a patch");
     wait_for_warnings(&client, &namespace, <[String]>::is_empty).await;
 }
@@ -116,7 +112,7 @@ pub(super) async fn generated_rules_deny_and_warn(client: Client) {
 async fn wait_for_warnings(client: &Client, namespace: &str, expected: impl Fn(&[String]) -> bool) -> Vec<String> {
     let found = async {
         loop {
-            let warnings = warnings(client, namespace, &exhibit("jug", None)).await;
+            let warnings = warnings(client, namespace, &table("small", 1)).await;
             if expected(&warnings) {
                 return warnings;
             }
@@ -127,8 +123,8 @@ async fn wait_for_warnings(client: &Client, namespace: &str, expected: impl Fn(&
 }
 
 /// Creates an object without storing it, and returns the warnings of the answer.
-async fn warnings(client: &Client, namespace: &str, object: &Exhibit) -> Vec<String> {
-    let path = format!("/apis/museum.example.org/v1/namespaces/{namespace}/exhibits?dryRun=All");
+async fn warnings(client: &Client, namespace: &str, object: &Table) -> Vec<String> {
+    let path = format!("/apis/desk.example.org/v1/namespaces/{namespace}/tables?dryRun=All");
     let body = serde_json::to_vec(object).expect("JSON");
     let request = Request::post(path).header(header::CONTENT_TYPE, "application/json");
     let response = client.send(request.body(Body::from(body)).expect("a request")).await.expect("an answer");
@@ -140,18 +136,24 @@ async fn warnings(client: &Client, namespace: &str, object: &Exhibit) -> Vec<Str
 pub(super) async fn generated_defaults_are_set(client: Client) {
     let namespace = namespace(&client, "policy-defaults").await;
     install(&client, "Mutating").await;
-    let exhibits = Api::<Exhibit>::namespaced(client.clone(), &namespace);
-    create_parameters(&client, &namespace, "exhibit-defaults", [("country", "Peru")]).await;
-    let with_country = |outcome: Result<Exhibit, Error>| outcome.expect("an exhibit").spec.origin.country;
-    assert_eq!(wait_for(&exhibits, &exhibit("vase", None), with_country).await, "Peru");
+    let tables = Api::<Table>::namespaced(client.clone(), &namespace);
+    create_parameters(&client, &namespace, "table-defaults", [("owner", "ada")]).await;
+    let owner_of = |outcome: Result<Table, Error>| owner(&outcome.expect("a table"));
+    assert_eq!(wait_for(&tables, &table("round", 4), owner_of).await, "ada");
 
-    let mut own = exhibit("coin", None);
-    own.spec.origin.country = Some("Chile".to_owned());
-    let created = exhibits.create(&PostParams::default(), &own).await.expect("the exhibit is created");
-    assert_eq!(created.spec.origin.country.as_deref(), Some("Chile"), "only absent fields have a default");
+    for (name, annotations, expected) in
+        [("other", json!({"a": "b"}), "ada"), ("owned", json!({OWNER: "grace"}), "grace")]
+    {
+        let mut table = table(name, 4);
+        table.metadata.annotations = serde_json::from_value(annotations).expect("annotations");
+        let created = tables.create(&PostParams::default(), &table).await.expect("the table is created");
+        assert_eq!(owner(&created).as_deref(), Some(expected), "only absent annotations have a default");
+    }
+    let removal = Patch::Merge(json!({"metadata": {"annotations": {OWNER: null}}}));
+    let updated = tables.patch("owned", &PatchParams::default(), &removal).await.expect("a patch");
+    assert_eq!(owner(&updated), None, "the policy applies to new objects");
+}
 
-    exhibits.create(&PostParams::default(), &exhibit("mask", None)).await.expect("the exhibit is created");
-    let removal = Patch::Merge(json!({"spec": {"country": null}}));
-    let updated = exhibits.patch("mask", &PatchParams::default(), &removal).await.expect("a patch");
-    assert_eq!(updated.spec.origin.country, None, "the policy applies to new objects");
+fn owner(table: &Table) -> Option<String> {
+    table.metadata.annotations.as_ref()?.get(OWNER).cloned()
 }
