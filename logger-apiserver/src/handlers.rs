@@ -7,6 +7,7 @@ pub(crate) mod get;
 pub(crate) mod list;
 pub(crate) mod load;
 pub(crate) mod pods;
+pub(crate) mod policies;
 pub(crate) mod request;
 pub(crate) mod scale;
 pub(crate) mod tokens;

@@ -72,10 +72,11 @@
 //! - Validation beyond the schemas covers the most common errors: containers, probes, volumes and mounts, strategies,
 //!   selectors, schedules, roles, ingress paths, ranges. Not validated: affinities, topology spread constraints,
 //!   security contexts except ids, projected volumes, resize policies, volume sources in full, metrics and behaviors of
-//!   autoscalers, webhook configurations, CEL in admission policies.
+//!   autoscalers, webhook configurations.
 //! - Updates of existing pods: hardly any field can change, and the error does not show the difference. Built-in kinds
 //!   return warnings only for deprecated fields and for the tokens of storage drivers.
-//! - Admission policies are stored and shown, but not evaluated.
+//! - Admission policies are evaluated, except for requests to `/scale`, `/binding` and `/eviction`; there is no audit log
+//!   for their action `Audit`.
 //! - Times are returned as they were written, not in their shortest representation.
 //! - Kubelets: a pod on a node gets its grace period when it is deleted, and remains until it is deleted with a period
 //!   of 0.

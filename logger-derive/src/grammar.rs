@@ -6,6 +6,7 @@ mod fields;
 mod genclient;
 mod k8s;
 mod macros;
+mod policy;
 mod schema;
 #[cfg(test)]
 mod tests;
@@ -62,7 +63,7 @@ const fn crate_key(example: &'static str) -> AttributeKey {
 }
 
 /// All sections, in the order of the attribute reference.
-pub(crate) const SECTIONS: [&Section; 37] = [
+pub(crate) const SECTIONS: [&Section; 38] = [
     &macros::DERIVES,
     &macros::ATTRIBUTES,
     &macros::MACROS,
@@ -76,6 +77,8 @@ pub(crate) const SECTIONS: [&Section; 37] = [
     &k8s::LIFECYCLE,
     &COLUMN,
     &k8s::LIST,
+    &policy::POLICY,
+    &policy::PARAMS,
     &schema::SCHEMA_TYPE,
     &schema::SCHEMA_FIELD,
     &schema::SCHEMA_EACH,

@@ -18,6 +18,7 @@ mod indexes;
 mod lifecycle;
 mod methods;
 mod model;
+mod policy;
 mod schema;
 mod verbs;
 
@@ -126,13 +127,18 @@ pub fn derive_kube_schema(input: TokenStream) -> TokenStream {
 /// Rust's own `#[deprecated(note = "..")]` on the type has the same effect, with its note; with schemars' `JsonSchema`
 /// in place of `KubeSchema` the module then needs `#![allow(deprecated)]`, because schemars' derive uses the type.
 ///
+/// # Admission policies
+/// `#[policy(rule = "..")]` declares a validation that the API server evaluates on requests, such as one that depends on
+/// the user, and `#[policy(default = "..")]` a value that depends on other fields. The generator checks their
+/// expressions, and writes the policies beside the CRDs.
+///
 /// # Schema
 /// The schema of the CRD is the schemars schema of the types, with the constraints of [`KubeSchema`](macro@KubeSchema).
 /// An `Option<T>` is not nullable, and omitted when it is `None`; `logger_core::Nullable<T>` with `#[serde(default)]`
 /// is absent, null or a value. Defaults are declared by `#[default(..)]` with
 /// [`#[logger_core::defaults]`](macro@defaults).
 #[doc = include_str!("../docs/object.md")]
-#[proc_macro_derive(Object, attributes(genclient, k8s, serde))]
+#[proc_macro_derive(Object, attributes(genclient, k8s, policy, serde))]
 pub fn derive_object(input: TokenStream) -> TokenStream {
     emit::derive_object(parse_macro_input!(input as DeriveInput)).into()
 }

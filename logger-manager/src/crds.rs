@@ -15,7 +15,8 @@
 //! - all definitions are compared before the first is applied;
 //! - changes that the API server rejects are errors, and so are breaking changes unless they are allowed;
 //! - a stored version is removed from the status only after every object was rewritten in the storage version;
-//! - an object that changes during the migration is never overwritten with an older state.
+//! - an object that changes during the migration is never overwritten with an older state;
+//! - a migration that is interrupted continues where it has stopped.
 
 mod definition;
 mod error;
@@ -29,7 +30,31 @@ use serde_json::json;
 use definition::Definition;
 pub use error::CrdError;
 pub use migration::Migration;
+use migration::Ownership;
 pub use plan::Plan;
+
+/// Migrates the objects of a definition of the cluster to its storage version, and then removes all other versions from
+/// `status.storedVersions`. Managed fields of versions that are not served are moved to a served one, or removed if a
+/// webhook converts between the versions. Can be repeated after any failure.
+///
+/// A cluster that serves `storagemigration.k8s.io` migrates the objects. Otherwise, and without the permission to create a
+/// StorageVersionMigration, this process writes each object, and records its progress in an annotation of the definition.
+///
+/// ```no_run
+/// # async fn migrate(client: kube::Client) -> Result<(), logger_manager::crds::CrdError> {
+/// println!("{}", logger_manager::crds::migrate(client, "widgets.example.com").await?);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// Fails if the definition does not exist or has no served version, if a request fails, if the definition is changed
+/// meanwhile, or if other clients interfere with the migration.
+pub async fn migrate(client: Client, definition: &str) -> Result<Migration, CrdError> {
+    let found = Definition::read(&client, definition).await?;
+    let definition = found.ok_or_else(|| CrdError::NotFound { name: definition.to_owned() })?;
+    migration::migrate(&client, &definition, &Ownership::new(&definition, &definition)).await
+}
 
 /// CustomResourceDefinitions of a program.
 #[derive(Clone, Debug)]

@@ -13,6 +13,7 @@ pages! {
     agent: "docs/guides/agent.md",
     crds: "docs/guides/crds.md",
     conversion: "docs/guides/conversion.md",
+    policies: "docs/guides/policies.md",
     controllers: "docs/guides/controllers.md",
     events: "docs/guides/events.md",
     leader_election: "docs/guides/leader-election.md",

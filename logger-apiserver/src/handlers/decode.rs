@@ -13,7 +13,7 @@ use crate::{
         object::Object,
     },
     handlers::request::ResourceRequest,
-    resource::{built_in, managed_fields, registry::Resource},
+    resource::{admission_policy, built_in, managed_fields, registry::Resource},
     wire::body::{self, DecodeError},
 };
 
@@ -155,6 +155,7 @@ fn drop_unknown(
 /// Applies the defaults of the kind.
 fn apply_defaults(kind: &Resource, mut object: Object) -> Result<Object> {
     kind.strategy.defaults.iter().for_each(|default| default(&mut object.body));
+    admission_policy::default(kind, &mut object.body);
     kind.default(&mut object.body)?;
     if !kind.namespaced {
         object.metadata.namespace = None;

@@ -12,6 +12,7 @@ use crate::{
     },
     handlers::{
         list::{self, Page},
+        policies::{AdmissionPolicies, Operation},
         request::{ResourceRequest, is_dry_run},
         webhooks,
     },
@@ -35,6 +36,7 @@ pub(crate) fn delete(state: &mut State, request: &ResourceRequest) -> Result<Del
     let object = request.existing(state)?;
     check_preconditions(&request.kind, &object, &options)?;
     (request.kind.strategy.check_delete)(&request.kind, request.name())?;
+    admit(state, request, &object, dry_run)?;
     if needs_orphan_warning(&request.kind, &options) {
         request.warnings.borrow_mut().push(ORPHAN_WARNING.to_owned());
     }
@@ -61,10 +63,17 @@ pub(crate) fn delete_collection(state: &mut State, request: &ResourceRequest) ->
         webhooks::check_deletion(state, request, object, &options, dry_run)?;
         if !dry_run {
             check_preconditions(&request.kind, object, &options)?;
+            admit(state, request, object, dry_run)?;
             deletion::delete(state, &request.kind, object, &options)?;
         }
     }
     Ok(page)
+}
+
+/// Evaluates the admission policies of a deletion.
+fn admit(state: &State, request: &ResourceRequest, object: &Object, dry_run: bool) -> Result<()> {
+    let policies = AdmissionPolicies { request, operation: Operation::Delete, dry_run };
+    policies.validate(state, None, Some(object))
 }
 
 /// Returns the options in the body, or those in the query if there is no body.

@@ -16,7 +16,12 @@ use crate::{
         object::{Object, Stored},
     },
     authorization::attributes::Attributes,
-    handlers::{decode, request::ResourceRequest, webhooks},
+    handlers::{
+        decode,
+        policies::{AdmissionPolicies, Operation},
+        request::ResourceRequest,
+        webhooks,
+    },
     lifecycle::{commit, namespaces},
     resource::{
         managed_fields, metadata, namespace, patch,
@@ -56,6 +61,8 @@ pub(crate) fn insert(
     if let Some(namespace) = &request.namespace {
         namespaces::check_exists(state, kind, namespace, object.name())?;
     }
+    let policies = AdmissionPolicies { request, operation: Operation::Create, dry_run };
+    let mut object = policies.mutate(state, object, None)?;
     webhooks::mutate(state, request, &mut object, None, dry_run)?;
     ensure_namespace(&mut object, request)?;
     escalation::check(state, request, &object, None)?;
@@ -67,6 +74,7 @@ pub(crate) fn insert(
     prepare_create(kind, &mut object)?;
     rules::check(request, &object, None)?;
     authorize_creation(state, request)?;
+    policies.validate(state, Some(&object), None)?;
     webhooks::validate_new(state, request, &mut object, dry_run)?;
     let charges = admission::validate(state, request, &object, None)?;
     (kind.strategy.allocate)(&state.store, kind, &mut object)?;
@@ -167,15 +175,18 @@ pub(crate) fn mutate(
 pub(crate) fn replace(
     state: &mut State,
     request: &ResourceRequest,
-    mut new: Object,
+    new: Object,
     old: &Stored,
     dry_run: bool,
 ) -> Result<Stored> {
     let kind = &request.kind;
+    let policies = AdmissionPolicies { request, operation: Operation::Update, dry_run };
     signers::check(state, request, &new, old)?;
+    let mut new = policies.mutate(state, new, Some(old))?;
     prepare_update(request, &mut new, old)?;
     managed_fields::ignore_timestamp_changes(&mut new, old);
     rules::check(request, &new, Some(old))?;
+    policies.validate(state, Some(&new), Some(old))?;
     webhooks::validate_update(state, request, &new, old, dry_run)?;
     let charges = admission::validate(state, request, &new, Some(old))?;
     (kind.strategy.allocate)(&state.store, kind, &mut new)?;

@@ -18,6 +18,7 @@ mod http_rules;
 mod kinds;
 mod limits;
 mod pagination;
+mod policies;
 mod protobuf;
 mod quotas;
 mod reactors;

@@ -98,6 +98,15 @@ pub(crate) const ATTRIBUTES: Section = Section {
             ..EMPTY
         },
         AttributeKey {
+            key: "policy",
+            syntax: "#[policy(..)]",
+            description: "Declares a rule, a default or a variable of the admission policies of the kind, which the \
+                          API server evaluates on requests.",
+            constraints: "Can be repeated. On the kind, in one of its versions.",
+            example: "#[policy(rule = \"'admins' in request.userInfo.groups\", message = \"only admins may write\")]",
+            ..EMPTY
+        },
+        AttributeKey {
             key: "schema",
             syntax: "#[schema(..)]",
             description: "Declares validation and merge rules of a type or a field, in addition to those of its Rust \

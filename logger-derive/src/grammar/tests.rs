@@ -15,6 +15,7 @@ use crate::{
     indexes::Index,
     lifecycle::Lifecycle,
     methods::Method,
+    policy::{ParamsKeys, PolicyKeys},
     schema::parse,
 };
 
@@ -47,6 +48,8 @@ fn table_matches_the_parser() {
         (macros::DEFAULTS, parsed_keys::<CrateOnly>()),
         (fields::DEFAULT, parsed_keys::<defaults::parse::DefaultKeys>()),
         (k8s::LIST, parsed_keys::<K8sList>()),
+        (super::policy::POLICY, parsed_keys::<PolicyKeys>()),
+        (super::policy::PARAMS, parsed_keys::<ParamsKeys>()),
         (fields::SERDE_ROOT, parsed_keys::<SerdeContainer>()),
         (fields::SERDE_FIELD, parsed_keys::<SerdeField>()),
         (fields::DEEP_COPY, parsed_keys::<deep_copy::TypeAttr>()),

@@ -3,14 +3,16 @@
 use std::{
     env,
     ffi::OsString,
-    path::PathBuf,
     process::{Command, ExitCode},
     sync::mpsc::{Receiver, channel},
 };
 
 use logger_core::description::WebhookNames;
 
-use super::writer::write_file;
+use super::{
+    connection::{Connection, KUBECONFIG},
+    writer::write_file,
+};
 use crate::{
     config::manager::WATCH_NAMESPACES,
     deploy::{DeployError, Installation, Kubeconfig, Kubectl, Manifest, Outcome, Program, Timeout, local_prefix},
@@ -20,8 +22,6 @@ use crate::{
 
 /// The kustomization of all objects, relative to the root of the project.
 const CONFIGURATION: &str = "config/default";
-/// The environment variable with the paths of the kubeconfig.
-const KUBECONFIG: &str = "KUBECONFIG";
 /// The environment variable of the operator with the URL of its webhooks.
 const WEBHOOK_URL: &str = "WEBHOOK_URL";
 /// The file of `installer`, relative to the root of the project.
@@ -30,42 +30,19 @@ const INSTALLER: &str = "dist/install.yaml";
 /// The cluster, and the limit of each wait.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Target {
-    /// The context of the kubeconfig; by default the current one.
-    #[arg(long, value_name = "NAME")]
-    pub context: Option<String>,
-    /// The kubeconfig; by default that of kubectl.
-    #[arg(long, value_name = "FILE")]
-    pub kubeconfig: Option<PathBuf>,
+    /// The cluster.
+    #[command(flatten)]
+    pub connection: Connection,
     /// The limit of each wait.
     #[arg(long, value_name = "DURATION", default_value = "5m")]
     pub timeout: Timeout,
 }
 
 impl Target {
-    fn kubectl(&self) -> Kubectl {
-        let mut kubectl = Kubectl::from_env();
-        if let Some(path) = &self.kubeconfig {
-            kubectl = kubectl.kubeconfig(path);
-        }
-        if let Some(context) = &self.context {
-            kubectl = kubectl.context(context);
-        }
-        kubectl
-    }
-
-    /// Returns the kubeconfig of a program that connects to the same cluster; `None` if it is the default one.
-    fn kubeconfig(&self) -> Result<Option<Kubeconfig>, DeployError> {
-        if self.context.is_some() {
-            return Kubeconfig::of_context(&self.kubectl()).map(Some);
-        }
-        let paths = self.kubeconfig.clone().map(OsString::from).or_else(|| env::var_os(KUBECONFIG));
-        paths.map(|paths| Kubeconfig::of_paths(&paths)).transpose().map_err(DeployError::Program)
-    }
-
     /// Builds the objects of the project, and connects to the cluster.
     fn installation(&self, workspace: &Workspace<'_>, image: Option<&str>) -> Result<Installation, DeployError> {
         let name = workspace.settings()?.name;
-        let kubectl = self.kubectl();
+        let kubectl = self.connection.kubectl();
         let mut manifest = Manifest::parse(&kubectl.kustomize(&workspace.root().join(CONFIGURATION))?)?;
         if let Some(image) = image {
             manifest.set_image(image)?;
@@ -223,7 +200,7 @@ impl Run {
             let _ = sender.send(());
         })?;
         // Not before the handler is set: Ctrl-C would prevent the deletion of a temporary file.
-        let kubeconfig = self.target.kubeconfig()?;
+        let kubeconfig = self.target.connection.kubeconfig()?;
         let mut command = self.command(&settings, kubeconfig.as_ref())?;
         let local = installation.at_url(&self.webhook_url);
         if local.is_some() {
@@ -253,7 +230,7 @@ impl Run {
         let is_unset = |name: &str| env::var_os(name).is_none();
         command.envs(settings.env.iter().filter(|(name, _)| is_unset(name)));
         if settings.namespaced && is_unset(WATCH_NAMESPACES) && !settings.env.contains_key(WATCH_NAMESPACES) {
-            command.env(WATCH_NAMESPACES, self.target.kubectl().namespace()?);
+            command.env(WATCH_NAMESPACES, self.target.connection.kubectl().namespace()?);
         }
         if let Some(kubeconfig) = kubeconfig {
             command.env(KUBECONFIG, kubeconfig.variable());

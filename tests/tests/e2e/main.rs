@@ -15,6 +15,7 @@ mod election;
 mod external;
 mod kubectl;
 mod manifests;
+mod migration;
 mod olm;
 mod permissions;
 mod proxy;
@@ -71,6 +72,7 @@ fn run(args: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
         .chain(demo::trials(&suite))
         .chain(quickstart::trials(&suite))
         .chain(cel::trials(&suite))
+        .chain(migration::trials(&suite))
         .chain(values::trials(&suite))
         .chain(webhooks::trials(&suite));
     let trials = trials.collect();
