@@ -63,7 +63,7 @@ const fn crate_key(example: &'static str) -> AttributeKey {
 }
 
 /// All sections, in the order of the attribute reference.
-pub(crate) const SECTIONS: [&Section; 38] = [
+pub(crate) const SECTIONS: [&Section; 39] = [
     &macros::DERIVES,
     &macros::ATTRIBUTES,
     &macros::MACROS,
