@@ -177,6 +177,40 @@ mod tests {
     }
 
     #[test]
+    fn the_flags_of_this_workspaces_envtest_are_known() {
+        let args = served(&[
+            "--bind-address=127.0.0.1",
+            "--secure-port=40002",
+            "--etcd-servers=http://127.0.0.1:40001",
+            "--cert-dir=d",
+            "--tls-cert-file=d/apiserver.crt",
+            "--tls-private-key-file=d/apiserver.key",
+            "--token-auth-file=d/tokens.csv",
+            "--authorization-mode=RBAC",
+            "--allow-privileged=true",
+            "--service-cluster-ip-range=10.0.0.0/24",
+            "--service-account-issuer=https://kubernetes.default.svc",
+            "--service-account-signing-key-file=d/service-account.key",
+            "--service-account-key-file=d/service-account.pub",
+            "--disable-admission-plugins=ServiceAccount",
+            "--advertise-address=127.0.0.1",
+            "--endpoint-reconciler-type=none",
+            "--shutdown-watch-termination-grace-period=1s",
+        ]);
+        let expected = [
+            "--no-garbage-collection",
+            "--address=127.0.0.1",
+            "--port=40002",
+            "--service-account-issuer=https://kubernetes.default.svc",
+            "--tls-cert-file=d/apiserver.crt",
+            "--tls-private-key-file=d/apiserver.key",
+            "--token-auth-file=d/tokens.csv",
+            "--authorization-mode=RBAC",
+        ];
+        assert_eq!(args, expected);
+    }
+
+    #[test]
     fn a_selected_certificate_precedes_that_of_the_directory() {
         let directory = tempfile::tempdir().unwrap();
         let cert_dir = format!("--cert-dir={}", directory.path().display());
