@@ -24,7 +24,7 @@ use crate::{
 const MANAGER: &str = "clusterrole-aggregation-controller";
 
 /// Returns whether aggregated roles can differ after these changes.
-pub(crate) fn is_affected(changes: &[Event]) -> bool {
+pub(crate) fn is_affected(changes: &[Arc<Event>]) -> bool {
     changes.iter().any(|event| &*event.resource == CLUSTER_ROLES)
 }
 

@@ -23,7 +23,7 @@ use crate::{
     response::{
         document::DocumentResponse,
         table::{self, Table},
-        watch,
+        watch::{self, EventCounter},
     },
     storage::shared::SharedState,
     wire::{
@@ -169,11 +169,7 @@ impl ApiResponse {
                 response
             }
             Self::Document(document) => document.into_response(),
-            Self::Watch(watch) => {
-                let media_type = watch.encoding.stream_media_type();
-                let frames = watch::stream(*watch, shared).map(|event| Ok(http_body::Frame::data(event)));
-                response(StatusCode::OK, media_type, StreamBody::new(frames).boxed_unsync())
-            }
+            Self::Watch(watch) => watch_response(*watch, shared),
             Self::WithWarnings(response, warnings) => add_warnings(response.into_response(shared, encoding), &warnings),
             Self::WatchError(status) => {
                 response(StatusCode::OK, encoding.stream_media_type(), full(encoding.event("ERROR", &status)))
@@ -206,6 +202,20 @@ struct List<'a> {
     metadata: Value,
     /// An empty list of metadata has null items.
     items: Option<Vec<Encodable<'a>>>,
+}
+
+/// Returns the response to a watch, with the [`EventCounter`] of its body as an extension.
+fn watch_response(watch: Watch, shared: Arc<SharedState>) -> Response<Body> {
+    let media_type = watch.encoding.stream_media_type();
+    let counter = EventCounter::default();
+    let sent = counter.clone();
+    let frames = watch::frames(watch, shared).map(move |frame| {
+        sent.add(frame.events());
+        Ok(http_body::Frame::data(frame.into_bytes()))
+    });
+    let mut response = response(StatusCode::OK, media_type, StreamBody::new(frames).boxed_unsync());
+    response.extensions_mut().insert(counter);
+    response
 }
 
 fn add_warnings(mut response: Response<Body>, warnings: &[String]) -> Response<Body> {

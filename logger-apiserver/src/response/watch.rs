@@ -1,13 +1,19 @@
 //! Encodes the events of watches as JSON lines or protobuf frames.
 
-use std::{future::ready, mem, sync::Arc};
+use std::{
+    mem,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
 
 use bytes::Bytes;
-use futures::{Stream, StreamExt};
+use futures::Stream;
 
 use crate::{
     api::object::Object,
-    handlers::watch::{Watch, WatchEvent},
+    handlers::watch::{Frame, Watch, WatchEvent},
     resource::registry::Resource,
     response::table::Table,
     storage::shared::SharedState,
@@ -15,14 +21,30 @@ use crate::{
 };
 
 /// Encodes the events of a watch in the requested representation.
-pub(crate) fn stream(watch: Watch, shared: Arc<SharedState>) -> impl Stream<Item = Bytes> + Send + 'static {
+pub(crate) fn frames(watch: Watch, shared: Arc<SharedState>) -> impl Stream<Item = Frame> + Send + 'static {
     let mut encoder = Encoder {
         kind: watch.kind.clone(),
         representation: watch.representation,
         encoding: watch.encoding,
         sent_headers: false,
     };
-    watch.events(shared).filter_map(move |event| ready(encoder.encode(&event)))
+    watch.frames(shared, move |event| encoder.encode(event))
+}
+
+/// The number of events in the frames of a watch, shared by its stream and an observer.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct EventCounter(Arc<AtomicUsize>);
+
+impl EventCounter {
+    pub(crate) fn add(&self, events: usize) {
+        self.0.fetch_add(events, Ordering::Relaxed);
+    }
+
+    /// Returns the number of events since the last call.
+    #[cfg(feature = "serve")]
+    pub(crate) fn take(&self) -> usize {
+        self.0.swap(0, Ordering::Relaxed)
+    }
 }
 
 /// Encodes the events of one watch.

@@ -244,7 +244,7 @@ impl ApiServer {
 
     /// Updates quotas and aggregates cluster roles after these changes, and returns all changes. Like the garbage
     /// collector, these are controllers of kube-controller-manager.
-    fn run_controllers(&self, state: &mut State, mut changes: Vec<Event>) -> Vec<Event> {
+    fn run_controllers(&self, state: &mut State, mut changes: Vec<Arc<Event>>) -> Vec<Arc<Event>> {
         if self.collector.is_none() {
             return changes;
         }

@@ -20,7 +20,10 @@ use tokio::time::Instant;
 
 use crate::{
     meta::review,
-    response::api_response::{ApiResponse, Body},
+    response::{
+        api_response::{ApiResponse, Body},
+        watch::EventCounter,
+    },
     storage::state::State,
     wire::{
         content::Content,
@@ -255,10 +258,12 @@ impl Measurement {
         }
         let running = Held::new(metrics.long_running.get_or_create(&target.running()).clone());
         let events = metrics.watch_events.get_or_create(&target.events()).clone();
+        // The response to a watch that fails has no counter, and one event.
+        let counter = response.extensions().get::<EventCounter>().cloned();
         response.map(|body| {
             let counted = body.map_frame(move |frame| {
                 let _ = &running;
-                events.inc();
+                events.inc_by(counter.as_ref().map_or(1, |counter| counter.take() as u64));
                 frame
             });
             counted.boxed_unsync()

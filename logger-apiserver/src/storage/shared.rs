@@ -1,6 +1,6 @@
 //! The state that all handles and all watches of a server share, and the notification of changes.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::watch::{Receiver, Sender};
 
@@ -29,11 +29,13 @@ impl SharedState {
     }
 
     /// Persists changes, releases the lock and then wakes the watches.
-    pub(crate) fn commit(&self, mut state: MutexGuard<'_, State>, changes: &[Event]) -> Result<()> {
+    pub(crate) fn commit(&self, mut state: MutexGuard<'_, State>, changes: &[Arc<Event>]) -> Result<()> {
         state.persist(changes)?;
         let version = state.store.version();
+        let dropped = state.store.take_dropped();
         drop(state);
         self.notify(version);
+        drop(dropped);
         Ok(())
     }
 

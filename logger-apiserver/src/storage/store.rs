@@ -29,7 +29,7 @@ impl Default for History {
 }
 
 /// One change of one object.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(crate) struct Event {
     pub(crate) version: u64,
     /// The resource of the object (`plural.group`).
@@ -70,14 +70,16 @@ impl Event {
 pub(crate) struct Store {
     version: u64,
     objects: BTreeMap<Arc<str>, BTreeMap<String, Stored>>,
-    log: VecDeque<Event>,
+    log: VecDeque<Arc<Event>>,
     /// The sum of [`Event::bytes`] in the log.
     log_bytes: usize,
     history: History,
     oldest_logged: u64,
     compacted: u64,
     /// The changes since the last [`take_events`](Self::take_events).
-    pending: Vec<Event>,
+    pending: Vec<Arc<Event>>,
+    /// The events that the log dropped since the last [`take_dropped`](Self::take_dropped).
+    dropped: Vec<Arc<Event>>,
     /// The roles and bindings among the objects.
     policies: Policies,
 }
@@ -116,6 +118,7 @@ impl Store {
             oldest_logged: 0,
             compacted: 0,
             pending: Vec::new(),
+            dropped: Vec::new(),
             policies: Policies::default(),
         }
     }
@@ -137,8 +140,13 @@ impl Store {
     }
 
     /// Returns the changes since the last call.
-    pub(crate) fn take_events(&mut self) -> Vec<Event> {
+    pub(crate) fn take_events(&mut self) -> Vec<Arc<Event>> {
         std::mem::take(&mut self.pending)
+    }
+
+    /// Returns the events that the log dropped since the last call, so that their objects are freed without the lock.
+    pub(crate) fn take_dropped(&mut self) -> Vec<Arc<Event>> {
+        std::mem::take(&mut self.dropped)
     }
 
     /// Returns all objects with their resources.
@@ -243,10 +251,15 @@ impl Store {
         self.record(version, resource, Some(before), None, deleted);
     }
 
-    /// Returns the first event after `version` for which `select` returns a value, and that value.
-    pub(crate) fn next_event<T>(&self, version: u64, select: impl Fn(&Event) -> Option<T>) -> Option<(u64, T)> {
+    /// Returns the first events after `version` for which `is_selected` is true, at most `max`.
+    pub(crate) fn events_after(
+        &self,
+        version: u64,
+        max: usize,
+        is_selected: impl Fn(&Event) -> bool,
+    ) -> Vec<Arc<Event>> {
         let start = self.log.partition_point(|event| event.version <= version);
-        self.log.range(start..).find_map(|event| Some((event.version, select(event)?)))
+        self.log.range(start..).filter(|event| is_selected(event)).take(max).cloned().collect()
     }
 
     /// Returns the shared name of a resource, which all its events reference.
@@ -268,7 +281,7 @@ impl Store {
         deleted: Option<Stored>,
     ) {
         let bytes = [&before, &deleted].into_iter().flatten().map(|object| object.memory()).sum();
-        let event = Event { version, resource, before, after, deleted, bytes };
+        let event = Arc::new(Event { version, resource, before, after, deleted, bytes });
         self.pending.push(event.clone());
         self.log.push_back(event);
         self.log_bytes += bytes;
@@ -277,6 +290,7 @@ impl Store {
         {
             self.log_bytes -= dropped.bytes;
             self.oldest_logged = dropped.version;
+            self.dropped.push(dropped);
         }
     }
 
