@@ -2,7 +2,9 @@
 //!
 //! Guarantees:
 //! - A watch receives every change after its version once and in order. A watch that starts before the log receives
-//!   an error event with code 410. A watch that falls behind the log ends, and receives that error when it is resumed.
+//!   an error event with code 410. A watch ends if the log drops a change of its resource that it has not received, and
+//!   receives that error when it is resumed.
+//! - Changes of other resources do not wake a watch.
 //! - A watch has no queue of events, only its position in the log. A slow watch needs no more memory than a fast one:
 //!   one frame of bounded size.
 //! - An object that starts to match the selector is ADDED; one that no longer matches is DELETED.

@@ -216,22 +216,26 @@ impl ApiServer {
 
     /// Handles a request. A read of a resource version that is larger than the current one waits for that version.
     async fn handle(&self, parts: &Parts, body: Bytes) -> ApiResponse {
-        let mut changed = self.shared.subscribe();
+        let mut notified = None;
         let deadline = Instant::now() + MAX_WAIT;
         let credentials = match self.identity.credentials(parts) {
             Ok(credentials) => credentials,
             Err(error) => return error.into(),
         };
         loop {
-            changed.mark_unchanged();
-            match self.attempt(&credentials, parts, body.clone()) {
-                Err(ApiError::TooLargeResourceVersion(error)) => {
+            let error = match self.attempt(&credentials, parts, body.clone()) {
+                Err(ApiError::TooLargeResourceVersion(error)) => error,
+                outcome => return outcome.unwrap_or_else(ApiResponse::from),
+            };
+            match &mut notified {
+                // The request is repeated, because the version may have been reached before this.
+                None => notified = Some(self.shared.notifications.subscribe()),
+                Some(notified) => {
                     // `shared` owns the sender, so that the channel is not closed.
-                    if timeout_at(deadline, changed.changed()).await.is_err() {
+                    if timeout_at(deadline, notified.changed()).await.is_err() {
                         return error.into();
                     }
                 }
-                outcome => return outcome.unwrap_or_else(ApiResponse::from),
             }
         }
     }

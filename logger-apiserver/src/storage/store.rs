@@ -75,6 +75,8 @@ pub(crate) struct Store {
     log_bytes: usize,
     history: History,
     oldest_logged: u64,
+    /// The version of the latest event of each resource that is no longer in the log.
+    oldest_by_resource: BTreeMap<Arc<str>, u64>,
     compacted: u64,
     /// The changes since the last [`take_events`](Self::take_events).
     pending: Vec<Arc<Event>>,
@@ -116,6 +118,7 @@ impl Store {
             log_bytes: 0,
             history,
             oldest_logged: 0,
+            oldest_by_resource: BTreeMap::new(),
             compacted: 0,
             pending: Vec::new(),
             dropped: Vec::new(),
@@ -164,15 +167,20 @@ impl Store {
         self.version
     }
 
-    /// Returns the version of the latest change that is no longer in the log. A watch at an earlier version has missed
-    /// events.
+    /// Returns the version of the latest change that is no longer in the log.
     pub(crate) fn oldest_logged(&self) -> u64 {
         self.oldest_logged
     }
 
+    /// Returns whether a change of a resource after a version is no longer in the log. A watch at this version has missed
+    /// events.
+    pub(crate) fn has_dropped(&self, resource: &str, version: u64) -> bool {
+        self.oldest_by_resource.get(resource).is_some_and(|oldest| version < *oldest)
+    }
+
     /// Returns the oldest version of lists and of the start of watches.
     pub(crate) fn oldest(&self) -> u64 {
-        self.oldest_logged.max(self.compacted)
+        self.oldest_logged().max(self.compacted)
     }
 
     /// Expires all versions before the current one. Running watches are not affected.
@@ -290,6 +298,7 @@ impl Store {
         {
             self.log_bytes -= dropped.bytes;
             self.oldest_logged = dropped.version;
+            self.oldest_by_resource.insert(dropped.resource.clone(), dropped.version);
             self.dropped.push(dropped);
         }
     }

@@ -22,6 +22,7 @@ pub(super) struct Watcher<E> {
     watch: Watch,
     shared: Arc<SharedState>,
     encode: E,
+    /// The version of the latest change that affects the watch.
     changed: Receiver<u64>,
     /// The version of the store when the log was last read to its end.
     current: u64,
@@ -43,7 +44,7 @@ struct LogEntries {
 
 impl<E: FnMut(&WatchEvent) -> Option<Bytes>> Watcher<E> {
     pub(super) fn new(watch: Watch, shared: Arc<SharedState>, encode: E) -> Self {
-        let changed = shared.subscribe();
+        let changed = shared.notifications.subscribe_to(&watch.resource);
         let next_bookmark = watch.next_bookmark();
         Self { watch, shared, encode, changed, current: 0, next_bookmark, timer: None, ended: false }
     }
@@ -127,7 +128,7 @@ impl<E: FnMut(&WatchEvent) -> Option<Bytes>> Watcher<E> {
     /// not sent.
     fn read_log(&self) -> Option<LogEntries> {
         let (watch, state) = (&self.watch, self.shared.lock());
-        if watch.resource_version < state.store.oldest_logged() || state.failure.is_some() {
+        if state.store.has_dropped(&watch.resource, watch.resource_version) || state.failure.is_some() {
             return None;
         }
         let events = state.store.events_after(watch.resource_version, MAX_EVENTS, |event| watch.includes(event));
@@ -156,18 +157,25 @@ impl<E: FnMut(&WatchEvent) -> Option<Bytes>> Watcher<E> {
         self.watch.resource_version <= self.current
     }
 
-    /// Waits for a change, a bookmark or the end. The log is read again in all cases.
+    /// Waits for a change, a bookmark or the end.
     async fn wait(&mut self) {
         let until = self.next_bookmark.unwrap_or(self.watch.deadline).min(self.watch.deadline);
         let timer = self.timer.get_or_insert_with(|| Box::pin(sleep_until(until)));
         if timer.deadline() != until {
             timer.as_mut().reset(until);
         }
-        tokio::select! {
-            biased;
-            // `shared` owns the sender, so that the channel is not closed.
-            _ = self.changed.changed() => {}
-            () = timer.as_mut() => {}
+        loop {
+            tokio::select! {
+                biased;
+                // `shared` owns the sender, so that the channel is not closed.
+                _ = self.changed.changed() => {}
+                () = timer.as_mut() => return,
+            }
+            let version = *self.changed.borrow();
+            // The log can have been read between the change and its notification.
+            if version > self.current {
+                return;
+            }
         }
     }
 }
