@@ -159,8 +159,13 @@ impl Watch {
 /// One event of a watch, before it is encoded.
 #[derive(Debug)]
 pub(crate) enum WatchEvent {
-    /// `ADDED`, `MODIFIED` or `DELETED`.
-    Object(&'static str, Stored),
+    Object {
+        /// `ADDED`, `MODIFIED` or `DELETED`.
+        type_: &'static str,
+        object: Stored,
+        /// The version of the event, if it is one of the log.
+        version: Option<u64>,
+    },
     /// An object with a resource version and nothing else.
     Bookmark(Box<Object>),
     /// The last event of a watch that fails.

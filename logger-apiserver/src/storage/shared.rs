@@ -4,20 +4,21 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::{
     api::error::Result,
-    storage::{notifications::Notifications, state::State, store::Event},
+    storage::{encoded_events::EncodedEvents, notifications::Notifications, state::State, store::Event},
 };
 
-/// A state under a lock, and the notifications of its changes.
+/// A state under a lock, with the notifications and the encoded events of its changes.
 #[derive(Debug)]
 pub(crate) struct SharedState {
     state: Mutex<State>,
     pub(crate) notifications: Notifications,
+    pub(crate) encoded_events: EncodedEvents,
 }
 
 impl SharedState {
     pub(crate) fn new(state: State) -> Self {
         let notifications = Notifications::new(state.store.version());
-        Self { state: Mutex::new(state), notifications }
+        Self { state: Mutex::new(state), notifications, encoded_events: EncodedEvents::default() }
     }
 
     /// Locks the state. No request leaves it partly changed, so a panic in another thread does not invalidate it.

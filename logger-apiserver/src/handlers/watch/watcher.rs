@@ -81,7 +81,7 @@ impl<E: FnMut(&WatchEvent) -> Option<Bytes>> Watcher<E> {
         while frame.has_room()
             && let Some(object) = self.watch.initial.next()
         {
-            self.add(&mut frame, &WatchEvent::Object("ADDED", object));
+            self.add(&mut frame, &WatchEvent::Object { type_: "ADDED", object, version: None });
         }
         if frame.has_room() && std::mem::take(&mut self.watch.send_initial_events_end) {
             let bookmark = self.watch.bookmark(true);
@@ -106,8 +106,11 @@ impl<E: FnMut(&WatchEvent) -> Option<Bytes>> Watcher<E> {
             }
             self.watch.resource_version = event.version;
             match self.watch.convert(event) {
-                Ok(Some((type_, object))) => self.add(&mut frame, &WatchEvent::Object(type_, object)),
                 Ok(None) => {}
+                Ok(Some((type_, object))) => {
+                    let version = Some(event.version);
+                    self.add(&mut frame, &WatchEvent::Object { type_, object, version });
+                }
                 Err(error) => {
                     self.fail(&mut frame, error);
                     return (frame, false);
