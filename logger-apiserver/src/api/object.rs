@@ -200,11 +200,17 @@ impl Object {
         self.is_terminating() && self.finalizers().is_empty() && grace == 0
     }
 
-    /// Returns the object with another resource version.
+    /// Returns a copy of the object with another resource version.
     pub(crate) fn with_resource_version(&self, version: u64) -> Self {
-        let mut object = self.clone();
-        object.metadata.resource_version = Some(version.to_string());
-        object
+        self.clone().into_resource_version(version)
+    }
+
+    /// Returns the object with another resource version.
+    pub(crate) fn into_resource_version(mut self, version: u64) -> Self {
+        self.metadata.resource_version = Some(version.to_string());
+        // The JSON can be that of an earlier state.
+        self.encoded = EncodedFields::default();
+        self
     }
 
     /// Returns whether anything but metadata and `status` differs; `status` is compared as well if `include_status`.
@@ -332,5 +338,8 @@ mod tests {
             json!({ "apiVersion": "v1", "kind": "ConfigMap", "metadata": { "name": "a" }, "data": {} })
         );
         assert!(object != copy && object == object.clone());
+        let mut moved = object;
+        moved.body = copy.body;
+        assert_eq!(encoded(&moved.into_resource_version(7))["metadata"], json!({ "name": "a", "resourceVersion": "7" }));
     }
 }

@@ -97,7 +97,7 @@ mod tests {
     /// Returns the event of a new object of a resource.
     fn change(store: &mut Store, resource: &str) -> Vec<Arc<Event>> {
         let fields = json!({ "metadata": { "name": "a" } });
-        store.put(resource, &Object::from_json(fields.as_object().unwrap().clone()).unwrap());
+        store.put(resource, Object::from_json(fields.as_object().unwrap().clone()).unwrap());
         store.take_events()
     }
 

@@ -235,9 +235,9 @@ impl Store {
     }
 
     /// Stores a new or changed object under the next version, and returns it as stored.
-    pub(crate) fn put(&mut self, resource: &str, object: &Object) -> Stored {
+    pub(crate) fn put(&mut self, resource: &str, object: Object) -> Stored {
         let version = self.next_version();
-        let after: Stored = Arc::new(object.with_resource_version(version));
+        let after: Stored = Arc::new(object.into_resource_version(version));
         let resource = self.name_of(resource);
         let objects = self.objects.entry(resource.clone()).or_default();
         let before = objects.insert(key(after.namespace(), after.name()), after.clone());
@@ -310,7 +310,7 @@ impl Store {
 
 /// Returns `namespace/name`, which sorts like the keys in etcd.
 fn key(namespace: &str, name: &str) -> String {
-    format!("{namespace}/{name}")
+    [namespace, "/", name].concat()
 }
 
 impl Objects for Store {
@@ -338,7 +338,7 @@ mod tests {
     /// Writes an object with a text of this length.
     fn put(store: &mut Store, name: &str, length: usize) {
         let fields = json!({ "metadata": { "name": name }, "data": "x".repeat(length) });
-        store.put("things", &Object::from_json(fields.as_object().unwrap().clone()).unwrap());
+        store.put("things", Object::from_json(fields.as_object().unwrap().clone()).unwrap());
         store.take_events();
     }
 
