@@ -111,7 +111,7 @@ impl Object {
 
     /// Returns the object as JSON, with this type.
     pub(crate) fn to_json(&self, api_version: &str, kind: &str) -> Value {
-        json(&self.metadata, &self.body, api_version, kind)
+        json(&self.metadata, self.body.clone(), api_version, kind)
     }
 
     /// Returns the encodable representation of a stored object: with its type, or without it, as for items of lists of
@@ -239,12 +239,23 @@ impl Object {
 }
 
 /// Returns the JSON of the parts of an object.
-pub(crate) fn json(metadata: &ObjectMeta, body: &Map<String, Value>, api_version: &str, kind: &str) -> Value {
-    let mut fields = body.clone();
+pub(crate) fn json(metadata: &ObjectMeta, body: Map<String, Value>, api_version: &str, kind: &str) -> Value {
+    let mut fields = body;
     fields.insert("apiVersion".to_owned(), api_version.into());
     fields.insert("kind".to_owned(), kind.into());
     fields.insert("metadata".to_owned(), serde_json::to_value(metadata).expect(STRING_KEYS));
     Value::Object(fields)
+}
+
+/// Returns the body of the JSON of an object: all root fields except `apiVersion`, `kind` and `metadata`.
+pub(crate) fn body_of(object: Value) -> Map<String, Value> {
+    let Value::Object(mut fields) = object else {
+        return Map::new();
+    };
+    for name in ["apiVersion", "kind", "metadata"] {
+        fields.remove(name);
+    }
+    fields
 }
 
 /// The encodable representation of an [`Object`].
@@ -340,6 +351,9 @@ mod tests {
         assert!(object != copy && object == object.clone());
         let mut moved = object;
         moved.body = copy.body;
-        assert_eq!(encoded(&moved.into_resource_version(7))["metadata"], json!({ "name": "a", "resourceVersion": "7" }));
+        assert_eq!(
+            encoded(&moved.into_resource_version(7))["metadata"],
+            json!({ "name": "a", "resourceVersion": "7" })
+        );
     }
 }
