@@ -114,7 +114,7 @@ impl Versions {
         }
         let mut object = Object::clone(stored);
         if !is_complete {
-            self.complete(&mut object, &from)?;
+            self.complete(&mut object.body, &from)?;
         }
         self.convert(&mut object, &from, requested)?;
         object.written = Written { version: Some(requested.into()), completed_by: Some(self.serial) };
@@ -127,21 +127,19 @@ impl Versions {
     /// As [`read`](Self::read).
     pub(crate) fn write(&self, object: &mut Object, own: &str) -> Result<()> {
         object.body.values_mut().for_each(go::normalize_numbers);
-        let from = object.written.version.clone().unwrap_or_else(|| own.into());
-        self.convert(object, &from, &self.storage)?;
-        object.written = Written { version: Some(self.storage.clone()), completed_by: None };
-        let mut completed = object.clone();
+        let from = object.written.version.clone();
+        self.convert(object, from.as_deref().unwrap_or(own), &self.storage)?;
+        let mut completed = object.body.clone();
         self.complete(&mut completed, &self.storage)?;
-        if completed.body == object.body {
-            object.written.completed_by = Some(self.serial);
-        }
+        let completed_by = (completed == object.body).then_some(self.serial);
+        object.written = Written { version: Some(self.storage.clone()), completed_by };
         Ok(())
     }
 
-    /// Prunes and defaults an object by the current schema of a version.
-    fn complete(&self, object: &mut Object, version: &str) -> Result<()> {
+    /// Prunes and defaults the fields of an object by the current schema of a version.
+    fn complete(&self, fields: &mut Map<String, Value>, version: &str) -> Result<()> {
         self.validator(version).map_or(Ok(()), |validator| {
-            validator.prune_and_default(&mut object.body).map_err(|DefaultsTooLarge| ApiError::request_too_large())
+            validator.prune_and_default(fields).map_err(|DefaultsTooLarge| ApiError::request_too_large())
         })
     }
 
