@@ -139,7 +139,12 @@ impl Object {
         let Fields { metadata, body } = self.encoded.0.get_or_init(|| self.fields());
         let body: usize = body.iter().map(|(name, value)| name.len() + value.get().len()).sum();
         let encoded = metadata.get().len() + body;
-        size_of::<Self>() + memory::of_metadata(&self.metadata) + memory::of_fields(&self.body) + encoded
+        size_of::<Self>() + self.memory_of_values() + encoded
+    }
+
+    /// Returns an estimate of the memory of the metadata and the body, without their JSON.
+    pub(crate) fn memory_of_values(&self) -> usize {
+        memory::of_metadata(&self.metadata) + memory::of_fields(&self.body)
     }
 
     /// Returns the persisted representation: with the name of its version, for kinds with versions.

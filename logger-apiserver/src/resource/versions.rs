@@ -107,16 +107,16 @@ impl Versions {
     /// The version of the stored object no longer exists, the conversion needs a webhook, or the defaults are too
     /// large.
     pub(crate) fn read(&self, stored: &Stored, requested: &str) -> Result<Stored> {
-        let from = stored.written.version.as_ref().unwrap_or(&self.storage).clone();
+        let from = stored.written.version.as_deref().unwrap_or(&self.storage);
         let is_complete = stored.written.completed_by == Some(self.serial);
-        if is_complete && *from == *requested {
+        if is_complete && from == requested {
             return Ok(stored.clone());
         }
         let mut object = Object::clone(stored);
         if !is_complete {
-            self.complete(&mut object.body, &from)?;
+            self.complete(&mut object.body, from)?;
         }
-        self.convert(&mut object, &from, requested)?;
+        self.convert(&mut object, from, requested)?;
         object.written = Written { version: Some(requested.into()), completed_by: Some(self.serial) };
         Ok(Arc::new(object))
     }
