@@ -234,7 +234,7 @@ fn perform(state: &mut State, method: &Method, request: &ResourceRequest) -> Res
         Method::GET | Method::HEAD if request.query.flag("watch") => {
             Ok(ApiResponse::Watch(Box::new(Watch::new(state, request)?)))
         }
-        Method::GET | Method::HEAD => Ok(ApiResponse::list(request, &list::list(state, request)?)),
+        Method::GET | Method::HEAD => Ok(ApiResponse::list(request, list::list(state, request)?)),
         Method::POST | Method::DELETE if matches!(request.endpoint, Endpoint::Status | Endpoint::Approval) => {
             Err(unsupported_verb(kind, method))
         }
@@ -253,7 +253,7 @@ fn perform(state: &mut State, method: &Method, request: &ResourceRequest) -> Res
         Method::PUT | Method::PATCH if kind.is_custom => Err(ApiError::bad_request("name must be provided")),
         Method::DELETE if named => Ok(ApiResponse::deleted(request, &delete::delete(state, request)?)),
         Method::DELETE if kind.strategy.allows_delete_collection => {
-            Ok(ApiResponse::list(request, &delete::delete_collection(state, request)?))
+            Ok(ApiResponse::list(request, delete::delete_collection(state, request)?))
         }
         _ => Err(ApiError::method_not_allowed()),
     }
