@@ -94,6 +94,7 @@ fn apply(state: &mut State, name: &str, rules: &[PolicyRule]) -> Result<()> {
         body: Bytes::from(role.to_string()),
         representation: Representation::Object,
         encoding: Encoding::Json,
+        decoded: RefCell::default(),
         strict_errors: RefCell::default(),
         warnings: RefCell::default(),
     };

@@ -125,6 +125,7 @@ fn create_request(state: &State, object: Value) -> Result<ResourceRequest> {
         body: Bytes::from(object.to_string()),
         representation: Representation::Object,
         encoding: Encoding::Json,
+        decoded: RefCell::default(),
         strict_errors: RefCell::default(),
         warnings: RefCell::default(),
     })

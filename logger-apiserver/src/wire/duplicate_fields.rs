@@ -24,6 +24,7 @@ const MAX_SCALAR_BYTES: usize = 2 * MAX_BODY_BYTES;
 const YAML_PREFIX: &str = "yaml: unmarshal errors:\n  ";
 
 /// A decoded value and its strict decoding errors. The last of several duplicate fields wins.
+#[derive(Debug)]
 pub(crate) struct Decoded {
     pub(crate) value: Value,
     /// The errors that strict decoding reports.
