@@ -33,6 +33,8 @@ mod hot_objects;
 mod label_matcher;
 #[cfg(feature = "compact")]
 mod label_table;
+#[cfg(feature = "compact")]
+mod packed_object;
 mod packer;
 mod stored;
 #[cfg(all(test, feature = "compact"))]

@@ -64,7 +64,7 @@ impl SharedPairs {
             let number = u16::from_le_bytes(*number);
             let inline = if number == INLINE { inline_pair(rest) } else { "" };
             labels = rest.get(inline.len()..)?;
-            let pair = if number == INLINE { inline } else { self.pairs.get(usize::from(number))? };
+            let pair = if number == INLINE { inline } else { &**self.pairs.get(usize::from(number))? };
             let (found, value) = pair.split_once(END)?;
             if found == key {
                 return value.strip_suffix(END);
@@ -90,8 +90,8 @@ impl SharedPairs {
 
 /// Returns the pair at the start of these bytes.
 fn inline_pair(bytes: &[u8]) -> &str {
-    let ends = bytes.iter().enumerate().filter(|(_, byte)| **byte == 0).map(|(at, _)| at + 1);
-    let pair = ends.take(2).last().and_then(|end| bytes.get(..end)).unwrap_or_default();
+    let mut ends = bytes.iter().enumerate().filter(|(_, byte)| **byte == 0);
+    let pair = ends.nth(1).and_then(|(end, _)| bytes.get(..=end)).unwrap_or_default();
     std::str::from_utf8(pair).unwrap_or_default()
 }
 
