@@ -91,8 +91,9 @@ impl<K: Resource> Codec<K> {
         origin: Origin,
         text: Option<&[u8]>,
     ) -> Stored<K> {
-        self.undecodable.remove(|| ObjectKey::from_object(object.borrow()));
-        let Some(packed) = self.encode(object.borrow(), text) else { return Stored::Decoded(object.into()) };
+        let decoded: &K = object.borrow();
+        self.undecodable.remove(|| ObjectKey::from_object(decoded));
+        let Some(packed) = self.encode(decoded, text) else { return Stored::Decoded(object.into()) };
         let (id, len) = (self.states.fetch_add(1, Ordering::Relaxed), packed.json().len);
         if origin == Origin::Changed || self.hot.has_room(len) {
             self.hot.insert(id, object.into(), len);
@@ -105,14 +106,15 @@ impl<K: Resource> Codec<K> {
         if encoder.is_disabled {
             return None;
         }
-        let is_sample = encoder.compressor.is_sampling();
-        let text = text.filter(|text| encoder.uses_received(text));
+        let (is_sample, uses_received) = (encoder.compressor.is_sampling(), encoder.uses_received());
         let Encoder { compressor, json, packed, sampled, is_disabled } = &mut *encoder;
-        let json = match text {
+        let json = match text.filter(|_| uses_received) {
             Some(text) => text,
             None => self.serialize(object, json)?,
         };
-        sampled.1 += if is_sample { json.len() } else { 0 };
+        if is_sample && let Some(text) = text {
+            *sampled = (sampled.0 + text.len(), sampled.1 + json.len());
+        }
         let (encoding, bytes) = compressor.compress(json, &self.dictionary);
         let encoded = EncodedJson { encoding, bytes, len: json.len() };
         let packed = PackedObject::new(object.meta(), &self.labels, encoded, packed)?;
@@ -130,8 +132,8 @@ impl<K: Resource> Codec<K> {
         json.clear();
         json.shrink_to(RETAINED_CAPACITY);
         let result = catch_panic(|| (self.serialize)(object, json).map_err(|error| error.to_string()));
-        match result.and_then(|result| result) {
-            Ok(()) => Some(json),
+        match result.flatten() {
+            Ok(()) => Some(&json[..]),
             Err(error) => {
                 let (namespace, name) = (namespace_of(object), name_of(object));
                 let resource = &self.resource;
@@ -196,13 +198,9 @@ impl<K> Codec<K> {
 impl Encoder {
     /// Returns whether the received text is encoded as it is, which saves the serialization. Samples are serialized: if
     /// that makes them much smaller, as of a type with few of the fields, all objects are.
-    fn uses_received(&mut self, text: &[u8]) -> bool {
-        if self.compressor.is_sampling() {
-            self.sampled.0 += text.len();
-            return false;
-        }
+    fn uses_received(&self) -> bool {
         let (received, serialized) = self.sampled;
-        serialized.saturating_mul(8) >= received.saturating_mul(7)
+        !self.compressor.is_sampling() && serialized * 8 >= received * 7
     }
 }
 

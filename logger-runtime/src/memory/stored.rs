@@ -37,6 +37,15 @@ impl<K> Stored<K> {
         }
     }
 
+    /// Returns the decoded object like [`load`](Self::load).
+    pub(crate) fn into_loaded(self) -> Option<Arc<K>> {
+        match self {
+            Stored::Decoded(object) => Some(object),
+            #[cfg(feature = "compact")]
+            Stored::Compact(object) => object.load(),
+        }
+    }
+
     /// Returns whether both are the same state in memory.
     pub(crate) fn is(&self, other: &Self) -> bool {
         self.address() == other.address()
