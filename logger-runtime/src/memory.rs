@@ -37,7 +37,7 @@ mod label_table;
 mod packed_object;
 mod packer;
 mod stored;
-#[cfg(all(test, feature = "compact"))]
+#[cfg(test)]
 mod tests;
 
 #[cfg(feature = "compact")]

@@ -44,6 +44,12 @@ impl<K> CompactObject<K> {
         self.load_as(true)
     }
 
+    /// Returns the length of the JSON.
+    #[cfg(test)]
+    pub(super) fn json_len(&self) -> usize {
+        self.packed.json().len
+    }
+
     /// Decodes objects. Those that cannot be decoded are reported and omitted.
     pub(super) fn load_all(objects: &[Arc<Self>], loaded: &mut Vec<Arc<K>>) {
         let is_hot = objects.len() <= MAX_HOT_QUERY;
