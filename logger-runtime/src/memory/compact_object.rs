@@ -44,6 +44,12 @@ impl<K> CompactObject<K> {
         self.load_as(true)
     }
 
+    /// Decodes the object, whether or not it is hot.
+    #[cfg(test)]
+    pub(super) fn decode(&self) -> Result<K, crate::error::ObjectError> {
+        self.codec.decode(&self.packed)
+    }
+
     /// Returns the length of the JSON.
     #[cfg(test)]
     pub(super) fn json_len(&self) -> usize {
@@ -75,6 +81,12 @@ impl<K> CompactObject<K> {
                 None
             }
         }
+    }
+}
+
+impl<K> Drop for CompactObject<K> {
+    fn drop(&mut self) {
+        self.codec.hot().remove(self.id);
     }
 }
 

@@ -61,6 +61,14 @@ impl<K> HotObjects<K> {
         drop(removed);
     }
 
+    /// Removes an object whose state is no longer referred to.
+    pub(super) fn remove(&self, id: u64) {
+        let mut state = self.lock();
+        let removed = state.objects.pop(&id).inspect(|known| state.size -= known.size);
+        drop(state);
+        drop(removed);
+    }
+
     /// Returns the number of objects and their size.
     #[cfg(test)]
     pub(super) fn len(&self) -> (usize, usize) {
@@ -99,5 +107,8 @@ mod tests {
         assert!(!hot.has_room(MAX_SIZE) && !hot.has_room(usize::MAX));
         hot.insert(2, Arc::new("large"), MAX_SIZE);
         assert!(hot.get(2).is_none());
+        hot.remove(2);
+        hot.remove(1);
+        assert_eq!(hot.len(), (0, 0));
     }
 }
