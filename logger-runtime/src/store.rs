@@ -144,7 +144,7 @@ impl<K: ApiObject> Store<K> {
     ///
     /// let mut map = ConfigMap::default();
     /// map.metadata.name = Some("audit".into());
-    /// let store = Store::collect(Memory::Plain, [map]);
+    /// let store = Store::<ConfigMap>::collect(Memory::Plain, [map]);
     /// assert_eq!(store.len(), 1);
     /// ```
     pub fn collect(memory: Memory, objects: impl IntoIterator<Item = impl Into<Arc<K>>>) -> Self {
@@ -152,7 +152,8 @@ impl<K: ApiObject> Store<K> {
         {
             let mut all = store.write();
             for object in objects {
-                drop(all.table.insert(packer.pack(object.into(), Origin::Listed, None)));
+                let object: Arc<K> = object.into();
+                drop(all.table.insert(packer.pack(object, Origin::Listed, None)));
             }
         }
         drop(store.0.packer.set(packer));

@@ -28,8 +28,8 @@ pub(super) struct SharedPairs {
 }
 
 impl LabelTable {
-    /// Appends labels to the bytes of an object: for each pair its number, or the pair itself. Returns `false` if this is
-    /// not possible, because a text contains [`END`].
+    /// Appends labels to the bytes of an object: for each pair its number, or the pair itself. Returns `false` if this
+    /// is not possible, because a text contains [`END`].
     pub(super) fn encode(&self, labels: &BTreeMap<String, String>, bytes: &mut Vec<u8>) -> bool {
         let mut shared = self.0.write().unwrap_or_else(PoisonError::into_inner);
         let mut pair = String::new();

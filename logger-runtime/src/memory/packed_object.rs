@@ -2,7 +2,10 @@
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
-use super::{compression::Encoding, label_table::LabelTable};
+use super::{
+    compression::{Encoding, RETAINED_CAPACITY},
+    label_table::LabelTable,
+};
 
 /// The encoded JSON of an object, after what is read without decoding it.
 pub(super) struct PackedObject {
@@ -25,7 +28,8 @@ pub(super) struct EncodedJson<'a> {
 }
 
 impl PackedObject {
-    /// Packs an object. Returns `None` if its metadata is larger than the API server permits, as a transform can make it.
+    /// Packs an object. Returns `None` if its metadata is larger than the API server permits, as a transform can make
+    /// it.
     pub(super) fn new(
         meta: &ObjectMeta,
         labels: &LabelTable,
@@ -33,6 +37,7 @@ impl PackedObject {
         buffer: &mut Vec<u8>,
     ) -> Option<Self> {
         buffer.clear();
+        buffer.shrink_to(RETAINED_CAPACITY);
         let mut ends = [0; 4];
         for (text, end) in [&meta.namespace, &meta.name, &meta.uid, &meta.resource_version].into_iter().zip(&mut ends) {
             buffer.extend_from_slice(text.as_deref().unwrap_or_default().as_bytes());

@@ -59,7 +59,7 @@ fn selectors_and_indexes_can_be_combined() {
 
 #[test]
 fn collecting_objects_with_one_name_keeps_the_last() {
-    let store = Store::collect(MEMORY, [labelled("a", "1", "first"), labelled("a", "1", "last")]);
+    let store = Store::<ConfigMap>::collect(MEMORY, [labelled("a", "1", "first"), labelled("a", "1", "last")]);
     assert_eq!(store.len(), 1);
     assert_eq!(store.by_index(&BY_APP, "last").len(), 1);
 }

@@ -24,7 +24,7 @@ fn config_map(number: usize) -> ConfigMap {
 
 #[test]
 fn a_lookup_of_a_hot_object_does_not_allocate() {
-    let store = Store::collect(Memory::Compact, (0..OBJECTS).map(config_map));
+    let store = Store::<ConfigMap>::collect(Memory::Compact, (0..OBJECTS).map(config_map));
     assert!(store.get("namespace-07", "object-000107").is_some());
     let counted = measure(|| {
         assert!(store.get("namespace-07", "object-000107").is_some());
@@ -37,11 +37,11 @@ fn a_lookup_of_a_hot_object_does_not_allocate() {
 fn compact_objects_need_a_quarter_of_the_memory_and_it_is_released() {
     let mut stores = Vec::new();
     let mut bytes = [Memory::Plain, Memory::Compact].map(|memory| {
-        let counted = measure(|| stores.push(Store::collect(memory, (0..OBJECTS).map(config_map))));
+        let counted = measure(|| stores.push(Store::<ConfigMap>::collect(memory, (0..OBJECTS).map(config_map))));
         counted.bytes_current
     });
     // The hot objects take the same memory for any number of objects.
-    let hot = measure(|| stores.push(Store::collect(Memory::Compact, (0..OBJECTS / 10).map(config_map))));
+    let hot = measure(|| stores.push(Store::<ConfigMap>::collect(Memory::Compact, (0..OBJECTS / 10).map(config_map))));
     bytes[1] -= hot.bytes_current;
     assert!(bytes[1] * 4 < bytes[0], "{bytes:?} for {OBJECTS} objects, {} for a tenth", hot.bytes_current);
     let counted = measure(|| stores.clear());
