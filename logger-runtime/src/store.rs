@@ -53,6 +53,8 @@ use table::{Table, insert, shrink_if_sparse};
 /// Lists are unordered: sort them if necessary, for example by [`ObjectKey::from_object`]. An object whose name a
 /// transform removed is stored under the empty name.
 ///
+/// With [compact objects](crate::memory), a query decodes the objects that it returns and that are not decoded yet.
+///
 /// An informer fills its store. For tests, a store can be collected from objects:
 ///
 /// ```
