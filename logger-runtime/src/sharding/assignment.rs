@@ -1,6 +1,9 @@
 //! The assignment of slots to replicas: rendezvous hashing with bounded load.
 
-use std::collections::BTreeMap;
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use super::{
     shard::fnv1a,
@@ -20,52 +23,59 @@ pub(super) fn assign<'a>(
     members: impl IntoIterator<Item = &'a str>,
     held: &BTreeMap<String, SlotSet>,
 ) -> BTreeMap<&'a str, SlotSet> {
-    let mut assigned: BTreeMap<&str, SlotSet> = members.into_iter().map(|member| (member, SlotSet::EMPTY)).collect();
-    let quotas = quotas(assigned.keys().copied(), held);
-    let mut free = SlotSet::ALL;
-    for (member, slots) in &mut assigned {
-        *slots = heaviest(member, held_by(member, held), quota(&quotas, member));
-        free = free.difference(*slots);
-    }
-    for slot in free.iter() {
-        let has_room = |(member, slots): &(&&str, &mut SlotSet)| slots.len() < quota(&quotas, member);
-        let candidates = assigned.iter_mut().filter(has_room);
-        if let Some((_, slots)) = candidates.max_by_key(|(member, _)| weight(member, slot)) {
-            slots.insert(slot);
+    let mut shares = shares(members, held);
+    let kept = shares.iter().fold(SlotSet::EMPTY, |kept, share| kept.union(share.slots));
+    for slot in SlotSet::ALL.difference(kept).iter() {
+        let candidates = shares.iter_mut().filter(|share| share.slots.len() < share.quota);
+        if let Some(share) = candidates.max_by_key(|share| weight(share.hash, slot)) {
+            share.slots.insert(slot);
         }
     }
-    assigned
+    shares.into_iter().map(|share| (share.member, share.slots)).collect()
 }
 
-/// Returns the number of slots of each member. Those that hold more slots than the others get the remainder.
-fn quotas<'a>(members: impl Iterator<Item = &'a str>, held: &BTreeMap<String, SlotSet>) -> BTreeMap<&'a str, usize> {
-    let mut members: Vec<_> = members.collect();
+/// The share of a member.
+struct Share<'a> {
+    member: &'a str,
+    hash: u64,
+    /// The number of its slots.
+    quota: usize,
+    slots: SlotSet,
+}
+
+/// Returns the members with the slots that they keep. Those that hold more slots than the others get the remainder.
+fn shares<'a>(members: impl IntoIterator<Item = &'a str>, held: &BTreeMap<String, SlotSet>) -> Vec<Share<'a>> {
+    let members: BTreeSet<&str> = members.into_iter().collect();
     let count = members.len().max(1);
     let (base, remainder) = (usize::from(SLOTS) / count, usize::from(SLOTS) % count);
+    let share = |member| Share { member, hash: fnv1a(member), quota: base, slots: held_by(member, held) };
+    let mut shares: Vec<_> = members.into_iter().map(share).collect();
     // The sort is stable, and the members are in the order of their names.
-    members.sort_by_key(|member| held_by(member, held).len() <= base);
-    let quota = |(position, member)| (member, base + usize::from(position < remainder));
-    members.into_iter().enumerate().map(quota).collect()
+    shares.sort_by_key(|share| share.slots.len() <= base);
+    shares.iter_mut().take(remainder).for_each(|share| share.quota += 1);
+    shares.iter_mut().for_each(Share::limit);
+    shares
 }
 
-fn quota(quotas: &BTreeMap<&str, usize>, member: &str) -> usize {
-    quotas.get(member).copied().unwrap_or_default()
+impl Share<'_> {
+    /// Gives up the slots with the lowest weights beyond the quota.
+    fn limit(&mut self) {
+        if self.slots.len() <= self.quota {
+            return;
+        }
+        let mut slots: Vec<_> = self.slots.iter().collect();
+        slots.sort_by_key(|slot| Reverse(weight(self.hash, *slot)));
+        self.slots = slots.into_iter().take(self.quota).collect();
+    }
 }
 
 fn held_by(member: &str, held: &BTreeMap<String, SlotSet>) -> SlotSet {
     held.get(member).copied().unwrap_or_default()
 }
 
-/// Returns the slots with the highest weights, at most `count`.
-fn heaviest(member: &str, slots: SlotSet, count: usize) -> SlotSet {
-    let mut slots: Vec<_> = slots.iter().collect();
-    slots.sort_by_key(|slot| std::cmp::Reverse(weight(member, *slot)));
-    slots.into_iter().take(count).collect()
-}
-
 /// Returns the weight of a member for a slot. FNV-1a alone does not distribute the high bits of similar texts.
-fn weight(member: &str, slot: Slot) -> u64 {
-    mix(fnv1a(member) ^ mix(u64::from(slot.index()) + 1))
+fn weight(member_hash: u64, slot: Slot) -> u64 {
+    mix(member_hash ^ mix(u64::from(slot.index()) + 1))
 }
 
 /// Distributes the bits of a value, as the finalizer of SplitMix64.

@@ -58,7 +58,7 @@ pub(super) struct Table {
 
 /// An annotation that is not a slot table.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("invalid annotation `{SLOTS_ANNOTATION}`: {0}; delete the Lease when no replica runs")]
+#[error("invalid annotation `{name}`: {0}; delete the Lease when no replica runs", name = SLOTS_ANNOTATION)]
 pub(super) struct TableError(String);
 
 impl Table {
