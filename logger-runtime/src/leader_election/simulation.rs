@@ -60,19 +60,19 @@ fn parse_duration(text: &str) -> Duration {
 
 #[test]
 fn l08_no_two_leaders_work_at_a_time() {
-    let (mut seeds, mut terms, mut losses) = (0_u64, 0, 0);
+    let (mut runs, mut terms, mut losses) = (0_u64, 0, 0);
     for seed in seeds("ELECTION", SEEDS) {
         let mut world = World::new(seed, Options { drift: DRIFT, faults_end: FAULTS });
         let result = world.run_until(FAULTS + SETTLED + TAKEOVER);
         result.unwrap_or_else(|violation| panic!("reproduce with ELECTION_SEED={seed}: {violation}"));
         let leaders = world.working();
         assert_eq!(leaders.len(), 1, "reproduce with ELECTION_SEED={seed}: leaders {leaders:?} after the faults");
-        seeds += 1;
+        runs += 1;
         terms += world.terms;
         losses += world.losses;
     }
-    println!("{seeds} seeds, {terms} terms of leaders, {losses} lost");
-    assert!(terms > 3 * seeds && losses > seeds / 2, "faults cause changes of the leader");
+    println!("{runs} seeds, {terms} terms of leaders, {losses} lost");
+    assert!(terms > 3 * runs && losses > runs / 2, "faults cause changes of the leader");
 }
 
 #[test]
