@@ -270,6 +270,11 @@ impl Leases {
         is_first || listed >= since + self.lease_duration
     }
 
+    /// Returns whether there is no table, and it cannot be created yet.
+    pub(super) fn is_table_missed(&self, listed: Time) -> bool {
+        self.missing_since.is_some() && !self.can_create_table(listed)
+    }
+
     /// Returns the slots of each holder.
     pub(super) fn held(&self) -> Option<&BTreeMap<String, SlotSet>> {
         self.table.as_ref().map(|table| &table.held)

@@ -31,9 +31,9 @@ const SETTLED: Duration = Duration::from_secs(20);
 /// How long the slots of a replica that crashed have no owner: the lease duration and the retry period on the slowest
 /// clock, and the latency of the requests of all replicas.
 const TAKEOVER: Duration = Duration::from_millis(15_000 + 2_000 + 400 + 2_000);
-/// How long a slot has no owner when it is handed over: the retry period, the list of the objects, and the latency of the
-/// requests of all replicas.
-const HAND_OVER: Duration = Duration::from_millis(2_000 + 1_000 + 2_000);
+/// How long a slot has no owner when it is handed over: the longest reconciliation, the retry period on the slowest clock,
+/// and the latency of the requests of all replicas.
+const HAND_OVER: Duration = Duration::from_millis(3_000 + 2_100 + 2_000);
 
 /// Runs the seeds in chaos, and checks the slots and the changes afterwards.
 fn chaos(check: impl Fn(&World) -> Result<(), String>) {
@@ -47,7 +47,7 @@ fn chaos(check: impl Fn(&World) -> Result<(), String>) {
         losses += world.losses;
     }
     println!("{runs} seeds, {moves} moves of slots, {losses} lost Leases");
-    assert!(moves > 200 * runs && losses > runs / 2, "faults move slots");
+    assert!(moves > 100 * runs && losses > runs / 2, "faults move slots");
 }
 
 #[test]

@@ -65,7 +65,7 @@ const CRATES: [Layers; 8] = [
         &[
             &["object", "error", "metrics", "signal"],
             &["client", "decode", "workqueue", "leader_election"],
-            &["events"],
+            &["events", "sharding"],
             &["reflector"],
             &["store"],
             &["informer"],

@@ -39,6 +39,8 @@ pub(super) struct Replica {
     pub(super) life: u64,
     /// The number of steps: events of earlier steps, such as the timeout of a request that was answered, are ignored.
     pub(super) turn: u64,
+    /// Whether the state machine waits, and has no request in flight.
+    pub(super) is_waiting: bool,
     pub(super) is_paused: bool,
     pub(super) is_cut: bool,
     /// The events of a paused process.
@@ -67,6 +69,7 @@ impl Replica {
             losses: 0,
             life: 0,
             turn: 0,
+            is_waiting: false,
             is_paused: false,
             is_cut: false,
             backlog: Vec::new(),

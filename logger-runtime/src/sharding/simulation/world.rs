@@ -61,13 +61,13 @@ pub(super) enum Event {
     Local {
         replica: usize,
         life: u64,
-        event: Local,
+        event: LocalEvent,
     },
 }
 
 /// An event of a process, which is handled when the process runs.
 #[derive(Debug)]
-pub(super) enum Local {
+pub(super) enum LocalEvent {
     Wake {
         turn: u64,
     },
@@ -238,10 +238,10 @@ impl World {
     }
 
     /// Handles an event of a process that runs.
-    fn handle_local(&mut self, index: usize, event: Local) {
+    fn handle_local(&mut self, index: usize, event: LocalEvent) {
         match event {
-            Local::Wake { turn } if self.replicas[index].turn == turn => self.drive(index),
-            Local::Reply { turn, response } if self.replicas[index].turn == turn => {
+            LocalEvent::Wake { turn } if self.replicas[index].turn == turn => self.drive(index),
+            LocalEvent::Reply { turn, response } if self.replicas[index].turn == turn => {
                 let now = self.now;
                 let replica = &mut self.replicas[index];
                 let now = replica.clocks.monotonic(now);
@@ -250,10 +250,10 @@ impl World {
                 }
                 self.drive(index);
             }
-            Local::Wake { .. } | Local::Reply { .. } => {}
-            Local::Listed { list, slots } => self.listed(index, list, slots),
-            Local::Changed { slot, version } => self.changed(index, slot, version),
-            Local::ReconciliationEnds { slot, version } => self.reconciliation_ended(index, slot, version),
+            LocalEvent::Wake { .. } | LocalEvent::Reply { .. } => {}
+            LocalEvent::Listed { list, slots } => self.listed(index, list, slots),
+            LocalEvent::Changed { slot, version } => self.changed(index, slot, version),
+            LocalEvent::ReconciliationEnds { slot, version } => self.reconciliation_ended(index, slot, version),
         }
     }
 
@@ -267,8 +267,11 @@ impl World {
 
     /// Lets a replica that waits for a time handle a change of its local state.
     fn wake(&mut self, index: usize) {
-        let Replica { turn, life, .. } = self.replicas[index];
-        self.schedule(Duration::ZERO, Event::Local { replica: index, life, event: Local::Wake { turn } });
+        let Replica { turn, life, is_waiting, .. } = self.replicas[index];
+        if !is_waiting {
+            return;
+        }
+        self.schedule(Duration::ZERO, Event::Local { replica: index, life, event: LocalEvent::Wake { turn } });
     }
 
     /// Executes the next step of a replica, and publishes what follows from it.
@@ -280,17 +283,18 @@ impl World {
             let Some(machine) = &mut replica.machine else { return };
             let step = machine.next(monotonic, wall, local);
             replica.turn += 1;
+            replica.is_waiting = matches!(step, Step::Wait { .. });
             let is_changed = self.publish(index);
             let Replica { life, turn, clocks, .. } = self.replicas[index];
             match step {
                 // Slots that are no longer active can be released at once.
                 Step::Wait { .. } if is_changed => {}
                 Step::Wait { until } => {
-                    let event = Event::Local { replica: index, life, event: Local::Wake { turn } };
+                    let event = Event::Local { replica: index, life, event: LocalEvent::Wake { turn } };
                     return self.schedule_at(clocks.real(until), event);
                 }
                 Step::Send { request, deadline } => {
-                    let timeout = Local::Reply { turn, response: Response::Failed };
+                    let timeout = LocalEvent::Reply { turn, response: Response::Failed };
                     self.schedule_at(clocks.real(deadline), Event::Local { replica: index, life, event: timeout });
                     if let Some(latency) = self.latency(index) {
                         self.schedule(latency, Event::Arrive { replica: index, life, turn, request });
@@ -324,7 +328,7 @@ impl World {
             replica.lists += 1;
             let (list, life) = (replica.lists, replica.life);
             let delay = SECOND / 20 + self.up_to(SECOND * 9 / 10);
-            let event = Local::Listed { list, slots: published.cached };
+            let event = LocalEvent::Listed { list, slots: published.cached };
             self.schedule(delay, Event::Local { replica: index, life, event });
         }
         self.abort(index);
@@ -356,7 +360,7 @@ impl World {
             let version = versions[position(slot)];
             self.replicas[index].running[position(slot)] = Some(version);
             let duration = self.up_to(RECONCILIATION);
-            let event = Local::ReconciliationEnds { slot, version };
+            let event = LocalEvent::ReconciliationEnds { slot, version };
             self.schedule(duration, Event::Local { replica: index, life, event });
         }
     }
@@ -385,7 +389,7 @@ impl World {
         }
         if replica.is_cut {
             let life = replica.life;
-            let event = Event::Local { replica: index, life, event: Local::Listed { list, slots } };
+            let event = Event::Local { replica: index, life, event: LocalEvent::Listed { list, slots } };
             return self.schedule(CACHE_RETRY, event);
         }
         for slot in slots.iter() {
@@ -400,7 +404,7 @@ impl World {
         let replica = &self.replicas[index];
         if replica.is_cut {
             let life = replica.life;
-            let event = Event::Local { replica: index, life, event: Local::Changed { slot, version } };
+            let event = Event::Local { replica: index, life, event: LocalEvent::Changed { slot, version } };
             return self.schedule(CACHE_RETRY, event);
         }
         // A list that is in progress contains the change.
@@ -431,7 +435,7 @@ impl World {
         for index in 0..self.replicas.len() {
             let life = self.replicas[index].life;
             let delay = self.up_to(SECOND / 10);
-            let event = Local::Changed { slot, version };
+            let event = LocalEvent::Changed { slot, version };
             self.schedule(delay, Event::Local { replica: index, life, event });
         }
         let next = self.up_to(SECOND / 4);
@@ -441,7 +445,7 @@ impl World {
     fn arrive(&mut self, replica: usize, life: u64, turn: u64, request: Request) {
         let response = self.server.apply(request);
         if let Some(latency) = self.latency(replica) {
-            self.schedule(latency, Event::Local { replica, life, event: Local::Reply { turn, response } });
+            self.schedule(latency, Event::Local { replica, life, event: LocalEvent::Reply { turn, response } });
         }
     }
 

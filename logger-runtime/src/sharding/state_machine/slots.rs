@@ -17,7 +17,7 @@ pub(in crate::sharding) enum Waiting {
     NotSynced,
     /// The fleet has as many replicas as slots.
     Full,
-    /// There is no table of the slots.
+    /// The table of the slots was deleted.
     NoTable,
 }
 
@@ -102,7 +102,7 @@ impl StateMachine {
             return Some(Waiting::Incompatible(incompatible));
         }
         match self.membership {
-            _ if self.leases.table_lease().is_none() => Some(Waiting::NoTable),
+            _ if self.leases.is_table_missed(self.listed()) => Some(Waiting::NoTable),
             Membership::Member { .. } => None,
             _ if self.is_full() => Some(Waiting::Full),
             _ => Some(Waiting::NotSynced),
