@@ -16,6 +16,7 @@ use super::{
     list_options::ListOptions,
     list_watch::{ListMeta, ListWatch, WatchEvent},
     metrics::ReflectorMetrics,
+    selection::Selection,
     skipped::SkippedObjects,
     state_machine::{EventType, Handling, Policy, StateMachine, Step},
 };
@@ -24,6 +25,7 @@ use crate::{
     error::Error,
     metrics::{MetricsProvider, NoopMetrics},
     object::{ApiObject, ObjectKey, ResourceVersion, resource_name},
+    sharding::Shard,
 };
 
 /// The maximum number of skipped objects of one list that are reported one by one.
@@ -33,6 +35,8 @@ const MAX_REPORTS: usize = 10;
 pub(super) struct Driver<K> {
     list_watch: ListWatch<K>,
     config: Config<K>,
+    /// Taken while it waits for a request.
+    selection: Option<Selection>,
     machine: StateMachine,
     timer: DeadlineTimer,
     namespace: Option<String>,
@@ -76,6 +80,7 @@ impl<K: ApiObject> Driver<K> {
             list_watch: ListWatch::new(api).managed_fields(managed_fields),
             metrics: ReflectorMetrics::new(provider, &resource_name::<K>()),
             activity: config.activity.start(config.watch_timeout.1.max(config.list_timeout)),
+            selection: config.sharding.as_ref().map(Selection::new),
             config,
             timer: DeadlineTimer::default(),
             watch: None,
@@ -90,17 +95,67 @@ impl<K: ApiObject> Driver<K> {
 
     /// Returns the next event or error.
     pub(super) async fn next(&mut self) -> Item<K> {
+        self.selection.iter_mut().for_each(Selection::applied);
         loop {
             if let Some(error) = self.reports.pop_front() {
                 return Err(error);
             }
-            let item = match self.watch.take() {
-                Some(watch) => self.next_event(watch).await,
-                None => self.next_step().await,
+            let item = match self.selection.take() {
+                Some(mut selection) => {
+                    let item = self.next_selected(&mut selection).await;
+                    self.selection = Some(selection);
+                    item
+                }
+                None => self.request().await,
             };
             if let Some(item) = item {
                 return item;
             }
+        }
+    }
+
+    /// Executes the next request, until the selection changes.
+    async fn next_selected(&mut self, selection: &mut Selection) -> Option<Item<K>> {
+        let item = match selection.update() {
+            Some(shard) => {
+                self.select_shard(shard);
+                selection.is_empty().then(|| Ok(self.replaced_by_none()))
+            }
+            None if selection.is_empty() => {
+                let _pause = self.config.activity.pause();
+                selection.changed().await;
+                None
+            }
+            None => tokio::select! {
+                biased;
+                () = selection.changed() => None,
+                item = self.request() => item,
+            },
+        };
+        if matches!(item, Some(Ok(Event::Replaced { .. }))) {
+            selection.delivered();
+        }
+        item
+    }
+
+    /// Starts to list and watch another shard. A request that was in progress has been cancelled.
+    fn select_shard(&mut self, shard: Shard) {
+        self.watch = None;
+        self.clear_buffer();
+        self.config.shard = Some(shard);
+        self.machine.relist(Instant::now());
+    }
+
+    /// Returns the event of a selection without objects, which needs no list.
+    fn replaced_by_none(&mut self) -> Event<K> {
+        self.report_list_skipped();
+        Event::Replaced { objects: Vec::new(), version: ResourceVersion::new("") }
+    }
+
+    async fn request(&mut self) -> Option<Item<K>> {
+        match self.watch.take() {
+            Some(watch) => self.next_event(watch).await,
+            None => self.next_step().await,
         }
     }
 
