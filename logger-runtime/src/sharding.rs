@@ -162,6 +162,11 @@ impl Sharding {
         ShardingRunner::new(self.clone(), client)
     }
 
+    /// Returns whether both are handles of the same sharding.
+    pub(crate) fn is_same(&self, other: &Sharding) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
     pub(crate) fn field(&self) -> Field {
         self.0.field
     }

@@ -1,5 +1,7 @@
 //! Executes the steps of the state machine and converts the results to events.
 
+mod selected;
+
 use std::{collections::VecDeque, sync::Arc};
 
 use futures::{StreamExt, stream::BoxStream};
@@ -25,7 +27,6 @@ use crate::{
     error::Error,
     metrics::{MetricsProvider, NoopMetrics},
     object::{ApiObject, ObjectKey, ResourceVersion, resource_name},
-    sharding::Shard,
 };
 
 /// The maximum number of skipped objects of one list that are reported one by one.
@@ -112,44 +113,6 @@ impl<K: ApiObject> Driver<K> {
                 return item;
             }
         }
-    }
-
-    /// Executes the next request, until the selection changes.
-    async fn next_selected(&mut self, selection: &mut Selection) -> Option<Item<K>> {
-        let item = match selection.update() {
-            Some(shard) => {
-                self.select_shard(shard);
-                selection.is_empty().then(|| Ok(self.replaced_by_none()))
-            }
-            None if selection.is_empty() => {
-                let _pause = self.config.activity.pause();
-                selection.changed().await;
-                None
-            }
-            None => tokio::select! {
-                biased;
-                () = selection.changed() => None,
-                item = self.request() => item,
-            },
-        };
-        if matches!(item, Some(Ok(Event::Replaced { .. }))) {
-            selection.delivered();
-        }
-        item
-    }
-
-    /// Starts to list and watch another shard. A request that was in progress has been cancelled.
-    fn select_shard(&mut self, shard: Shard) {
-        self.watch = None;
-        self.clear_buffer();
-        self.config.shard = Some(shard);
-        self.machine.relist(Instant::now());
-    }
-
-    /// Returns the event of a selection without objects, which needs no list.
-    fn replaced_by_none(&mut self) -> Event<K> {
-        self.report_list_skipped();
-        Event::Replaced { objects: Vec::new(), version: ResourceVersion::new("") }
     }
 
     async fn request(&mut self) -> Option<Item<K>> {

@@ -5,6 +5,7 @@ use std::fmt;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
 use super::slot::{SLOTS, Slot, SlotSet};
+use crate::object::ObjectKey;
 
 /// The objects whose hash is in a range, so that several replicas can partition the objects of a kind.
 ///
@@ -47,6 +48,14 @@ impl Field {
     /// Returns the slot of an object.
     pub(crate) fn slot_of(self, meta: &ObjectMeta) -> Slot {
         Slot::of_hash(self.hash_of(meta))
+    }
+
+    /// Returns the slot of a key; `None` if it depends on the object.
+    pub(crate) fn slot_of_key(self, key: &ObjectKey) -> Option<Slot> {
+        match self {
+            Field::Uid => None,
+            Field::Namespace => Some(Slot::of_hash(fnv1a(key.namespace()))),
+        }
     }
 }
 
