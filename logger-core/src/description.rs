@@ -46,6 +46,12 @@ impl OperatorDescription {
         self.graceful_shutdown_seconds = self.graceful_shutdown_seconds.or(other.graceful_shutdown_seconds);
     }
 
+    /// Returns whether several replicas can run: they elect a leader, or share the objects.
+    #[must_use]
+    pub fn allows_replicas(&self) -> bool {
+        self.lease.is_some() || self.sharding.is_some()
+    }
+
     /// Returns the description of permissions only.
     #[must_use]
     pub fn of_permissions(permissions: impl IntoIterator<Item = Permission>) -> Self {

@@ -20,7 +20,7 @@ pub mod serving;
 pub mod telemetry;
 
 pub use logger_core::description::OperatorDescription;
-pub use logger_runtime::{CancellationToken, LeaderElectionConfig};
+pub use logger_runtime::{CancellationToken, LeaderElectionConfig, Sharding};
 
 pub use health::HealthChecks;
 pub use manager::{BoxError, DescribeFn, Group, Manager, ManagerBuilder, ManagerError, Probes, Runnable, Stage};
