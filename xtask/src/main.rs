@@ -28,8 +28,8 @@ enum Xtask {
     Envtest(Forwarded),
     /// Derive metadata of Kubernetes types that their schemas lack from a real API server, or `--check` it.
     Overlay(Forwarded),
-    /// Run benchmarks against the Go tools and kube-rs: deep-copy, generator, derive, apiserver, runtime, operator,
-    /// image.
+    /// Run benchmarks against the Go tools and kube-rs: deep-copy, generator, derive, apiserver, runtime, memory,
+    /// operator, image.
     Bench(Forwarded),
     /// Run all steps of CI: format, clippy, docs, drift and all tests.
     Test(suite::Options),
