@@ -120,7 +120,14 @@ impl Leases {
     }
 
     /// Replaces the observed Leases by those of a list.
-    pub(super) fn list(&mut self, now: Time, leases: Vec<Lease>) {
+    #[cfg(test)]
+    fn list(&mut self, now: Time, leases: Vec<Lease>) {
+        self.list_after(now, leases, false);
+    }
+
+    /// Replaces the observed Leases by those of a list. After a gap without lists, the durations of all Leases restart:
+    /// if the API server was down, no replica could renew its Lease.
+    pub(super) fn list_after(&mut self, now: Time, leases: Vec<Lease>, is_after_gap: bool) {
         let (mut members, mut table) = (BTreeMap::new(), None);
         for lease in leases {
             match self.names.role(&lease) {
@@ -131,6 +138,9 @@ impl Leases {
         }
         self.members.retain(|index, _| members.contains_key(index));
         members.into_iter().for_each(|(index, lease)| self.set_member(now, index, lease));
+        if is_after_gap {
+            self.members.values_mut().for_each(|member| member.since = now);
+        }
         match table {
             Some(lease) => self.set_table(lease),
             None => {
@@ -367,6 +377,14 @@ mod tests {
         assert_eq!(leases.live(20 * SECOND, Some(10 * SECOND)).count(), 0, "it is suspected");
         leases.list(26 * SECOND, vec![member(3, "x", 1)]);
         assert_eq!(leases.expired(40 * SECOND, ""), None, "it was renewed");
+    }
+
+    #[test]
+    fn the_durations_restart_after_an_outage() {
+        let mut leases = leases();
+        leases.list_after(10 * SECOND, vec![member(3, "x", 0)], false);
+        leases.list_after(60 * SECOND, vec![member(3, "x", 0)], true);
+        assert_eq!((leases.expired(74 * SECOND, ""), leases.expired(75 * SECOND, "")), (None, Some(3)));
     }
 
     #[test]

@@ -88,6 +88,7 @@ pub(super) enum Response {
 /// - the Lease of another replica is respected for its duration, counted from when this process first observed it, and
 ///   is taken over before the slots of that replica are acquired. So a replica whose renewal succeeds holds all slots
 ///   that it held before;
+/// - after an outage of the API server, all replicas have time to renew their Leases;
 /// - every write has the resource version on which its decision is based;
 /// - a slot can be worked on only after a write that contains it succeeded, so that delayed writes have no effect
 ///   afterwards, and until the renew deadline after the last successful renewal and list were sent;
@@ -269,7 +270,9 @@ impl StateMachine {
         let Some(InFlight { kind, sent }) = self.in_flight.take() else { return };
         match response {
             Response::Leases(leases) => {
-                self.leases.list(now, leases);
+                let limit = self.policy.lease.renew_deadline;
+                let is_after_gap = self.listed.is_some_and(|listed| sent > listed + limit);
+                self.leases.list_after(now, leases, is_after_gap);
                 (self.listed, self.is_current) = (Some(sent), true);
                 self.observed();
                 let must_renew = self.is_member() && !self.is_renewed;

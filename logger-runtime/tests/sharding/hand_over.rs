@@ -2,7 +2,9 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
-use logger_apiserver::{ApiServer, Fault, Requests};
+use k8s_openapi::api::coordination::v1::Lease;
+use kube::api::ListParams;
+use logger_apiserver::{ApiServer, Fault, Requests, Verb};
 use logger_runtime::{Sharding, sharding::SlotSet};
 use tokio::time::{Instant, sleep};
 
@@ -14,8 +16,7 @@ use crate::fixture::{
 async fn fleet(server: &ApiServer, record: &Record, count: usize, options: &Options) -> (Vec<Replica>, Maps) {
     let maps = Maps::create(server.client(), 200).await;
     let identities = (0..count).map(|number| format!("replica-{number}"));
-    let replicas: Vec<_> =
-        identities.map(|identity| Replica::start_with(server, &identity, record, options)).collect();
+    let replicas: Vec<_> = identities.map(|identity| Replica::start_with(server, &identity, record, options)).collect();
     wait_until_even(&replicas).await;
     wait_until("all objects are reconciled", || maps.are_reconciled(record, "0")).await;
     (replicas, maps)
@@ -135,7 +136,7 @@ async fn a_replica_joins_when_its_objects_are_cached() {
     let (server, record) = (ApiServer::new(), Record::default());
     let (mut replicas, maps) = fleet(&server, &record, 1, &Options::default()).await;
     let joining = Replica::start(&server, "joining", &record);
-    joining.faults.always(Requests::list("configmaps"), Fault::slow(20 * SECOND));
+    joining.faults.always(Requests::to("configmaps").verb(Verb::List), Fault::late(20 * SECOND));
     replicas.push(joining);
     sleep(15 * SECOND).await;
     assert_eq!(replicas[0].slots(), SlotSet::ALL, "the other one waits for its cache");
@@ -149,13 +150,13 @@ async fn an_outage_of_the_server_moves_no_slots() {
     let (server, record) = (ApiServer::new(), Record::default());
     let (replicas, maps) = fleet(&server, &record, 3, &Options::default()).await;
     let before: Vec<_> = replicas.iter().map(Replica::slots).collect();
-    replicas.iter().for_each(|replica| replica.faults.always(Requests::all(), Fault::status(503)));
+    replicas.iter().for_each(|replica| replica.faults.always(Requests::all(), Fault::connection_refused()));
     sleep(60 * SECOND).await;
     maps.set_all("1").await;
     record.clear();
     sleep(SECOND).await;
     assert!(record.replicas().is_empty(), "no key is processed without a renewed Lease");
-    replicas.iter().for_each(|replica| replica.faults.clear());
+    replicas.iter().for_each(|replica| replica.faults.heal());
     wait_until("changes are reconciled", || maps.are_reconciled(&record, "1")).await;
     let after: Vec<_> = replicas.iter().map(Replica::slots).collect();
     assert_eq!(after, before);
@@ -168,9 +169,11 @@ async fn a_partitioned_replica_stops_before_others_take_over_and_rejoins() {
     let options = Options { duration: 3 * SECOND, ..Options::default() };
     let (replicas, maps) = fleet(&server, &record, 3, &options).await;
     replicas[0].faults.always(Requests::all(), Fault::hang());
+    // Its watch is still open, but its Lease is not renewed.
+    sleep(11 * SECOND).await;
     maps.set_all("1").await;
     wait_until("changes are reconciled by the others", || maps.are_reconciled(&record, "1")).await;
-    replicas[0].faults.clear();
+    replicas[0].faults.heal();
     wait_until_even(&replicas).await;
     maps.set_all("2").await;
     wait_until("changes are reconciled", || maps.are_reconciled(&record, "2")).await;
@@ -194,24 +197,17 @@ async fn a_deleted_object_is_reconciled_by_its_owner() {
 async fn the_leases_are_free_after_a_clean_stop_and_bounded() {
     let (server, record) = (ApiServer::new(), Record::default());
     for _ in 0..5 {
-        let (replicas, maps) = fleet_without_objects(&server, &record, 4).await;
-        assert!(maps.names.is_empty());
+        let identities = (0..4).map(|number| format!("replica-{number}"));
+        let replicas: Vec<_> = identities.map(|identity| Replica::start(&server, &identity, &record)).collect();
+        wait_until_even(&replicas).await;
         stop(replicas).await;
     }
-    let all = leases(&server).list(&kube::api::ListParams::default()).await.unwrap().items;
-    let name = |lease: &k8s_openapi::api::coordination::v1::Lease| lease.metadata.name.clone().unwrap();
+    let all = leases(&server).list(&ListParams::default()).await.unwrap().items;
+    let name = |lease: &Lease| lease.metadata.name.clone().unwrap();
     assert!(all.len() <= 5, "{:?}", all.iter().map(name).collect::<Vec<_>>());
-    let holders = all.iter().filter_map(|lease| lease.spec.as_ref()?.holder_identity.clone());
-    assert!(holders.into_iter().all(|holder| holder.is_empty()));
+    let mut holders = all.iter().filter_map(|lease| lease.spec.as_ref()?.holder_identity.clone());
+    assert!(holders.all(|holder| holder.is_empty()));
     let table = all.iter().find(|lease| name(lease) == format!("{FLEET}-slots")).unwrap();
     let annotation = table.metadata.annotations.as_ref().unwrap().values().next().unwrap();
     assert!(annotation.contains(r#""holders":{}"#), "{annotation}");
-}
-
-async fn fleet_without_objects(server: &ApiServer, record: &Record, count: usize) -> (Vec<Replica>, Maps) {
-    let maps = Maps::create(server.client(), 0).await;
-    let identities = (0..count).map(|number| format!("replica-{number}"));
-    let replicas: Vec<_> = identities.map(|identity| Replica::start(server, &identity, record)).collect();
-    wait_until_even(&replicas).await;
-    (replicas, maps)
 }
