@@ -15,7 +15,7 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{Api, Client, Config};
 use logger_apiserver::ApiServer;
 use logger_manager::{
-    CancellationToken, Group, LeaderElectionConfig, Manager,
+    CancellationToken, Group, LeaderElectionConfig, Manager, Sharding,
     serving::{Certificates, MetricsHandler, Router, Server, ServerConfig, handler::text},
 };
 use logger_runtime::{
@@ -92,8 +92,10 @@ fn manager(client: Client, metrics: &Arc<dyn MetricsProvider>) -> Manager {
         EventRecorder::new(client.clone(), "config-maps", EventConfig::default().metrics(provider())).unwrap();
     let builder = Controller::for_informer("config-maps", &informer).metrics(provider());
     let controller = builder.build_with_client(&client, |_| |_: ObjectKey| async { Ok::<_, ReconcileError>(()) });
+    let sharding = Sharding::by_uid(LeaderElectionConfig::new("fleet", "a").metrics(provider()));
     Manager::builder(client)
         .metrics(provider())
+        .sharding(&sharding)
         .leader_election(LeaderElectionConfig::new("operator", "a").metrics(provider()))
         .add(Group::Always, "informers", factory)
         .add(Group::Always, "events", events)

@@ -208,7 +208,7 @@ fn reconciler(
     record: &Record,
     lister: Lister<ConfigMap>,
     duration: Duration,
-) -> impl logger_runtime::Reconciler {
+) -> impl logger_runtime::Reconciler + use<> {
     let (identity, record) = (identity.to_owned(), record.clone());
     move |key: ObjectKey| {
         let (identity, record, lister) = (identity.clone(), record.clone(), lister.clone());

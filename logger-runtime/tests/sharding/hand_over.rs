@@ -150,7 +150,7 @@ async fn an_outage_of_the_server_moves_no_slots() {
     let (server, record) = (ApiServer::new(), Record::default());
     let (replicas, maps) = fleet(&server, &record, 3, &Options::default()).await;
     let before: Vec<_> = replicas.iter().map(Replica::slots).collect();
-    replicas.iter().for_each(|replica| replica.faults.always(Requests::all(), Fault::connection_refused()));
+    replicas.iter().for_each(|replica| drop(replica.faults.always(Requests::all(), Fault::connection_refused())));
     sleep(60 * SECOND).await;
     maps.set_all("1").await;
     record.clear();
