@@ -2,7 +2,8 @@
 
 use std::{
     convert::Infallible,
-    sync::{Arc, Mutex, PoisonError},
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     task::{Context, Poll},
     time::Duration,
 };
@@ -23,7 +24,10 @@ use crate::{
     authentication::authenticator::Credentials,
     authorization::{recorder::Authorization, user::User},
     controllers::{garbage_collector::GarbageCollector, resource_quota, role_aggregation},
-    handlers::load::{self, LoadError},
+    handlers::{
+        load::{self, LoadError},
+        webhooks::{CallFn, Session},
+    },
     meta::openapi::DocumentCache,
     response::api_response::{ApiResponse, Body},
     server::{
@@ -48,8 +52,26 @@ pub struct ApiServer {
     documents: Arc<Mutex<DocumentCache>>,
     /// The source of the user of the requests.
     identity: Identity,
+    /// Sends requests to webhooks.
+    webhooks: Arc<Webhooks>,
     #[cfg(feature = "serve")]
     metrics: Arc<Metrics>,
+}
+
+/// The function that sends requests to webhooks, if there is one.
+#[derive(Default)]
+struct Webhooks(Mutex<Option<Arc<CallFn>>>);
+
+impl Webhooks {
+    fn lock(&self) -> MutexGuard<'_, Option<Arc<CallFn>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Webhooks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Webhooks").field(&self.lock().is_some()).finish()
+    }
 }
 
 impl ApiServer {
@@ -77,9 +99,26 @@ impl ApiServer {
             collector: collector.map(|collector| Arc::new(Mutex::new(collector))),
             documents: Arc::default(),
             identity,
+            webhooks: Arc::default(),
             #[cfg(feature = "serve")]
             metrics: Arc::new(Metrics::new()),
         }
+    }
+
+    /// Calls the webhooks of the stored `MutatingWebhookConfiguration`s and `ValidatingWebhookConfiguration`s through
+    /// this function, in place of an HTTPS client: it gets the requests for the URLs of all webhooks. By default, no
+    /// webhooks are called.
+    ///
+    /// The rules, selectors, policies, reviews and errors are those of the real server. The function is called without
+    /// a lock, so that webhooks can use clients of this server. See [the crate](crate#webhooks).
+    pub fn call_webhooks<F, R>(&self, call: F)
+    where
+        F: Fn(Request<Bytes>) -> R + Send + Sync + 'static,
+        R: Future<Output = Response<Bytes>> + Send + 'static,
+    {
+        let call: Arc<CallFn> =
+            Arc::new(move |request| -> BoxFuture<'static, Response<Bytes>> { Box::pin(call(request)) });
+        *self.webhooks.lock() = Some(call);
     }
 
     /// Compacts the history, as the real server does every few minutes. Lists and watches from earlier versions, and
@@ -222,8 +261,8 @@ impl ApiServer {
         if parts.method == http::Method::HEAD { response.map(|_| Body::default()) } else { response }
     }
 
-    /// Handles a request. A read of a resource version that is larger than the current one waits for that version.
-    /// `observe` is called with the state before each attempt.
+    /// Handles a request. A read of a resource version that is larger than the current one waits for that version, and a
+    /// write calls its webhooks between attempts. `observe` is called with the state before each attempt.
     async fn handle(&self, parts: &Parts, body: Bytes, observe: &(impl Fn(&State) + Sync)) -> ApiResponse {
         let mut notified = None;
         let deadline = Instant::now() + MAX_WAIT;
@@ -231,9 +270,14 @@ impl ApiServer {
             Ok(credentials) => credentials,
             Err(error) => return error.into(),
         };
+        let webhooks = self.webhooks.lock().clone().map(|call| Arc::new(Session::new(call)));
         loop {
-            let error = match self.attempt(&credentials, parts, body.clone(), observe) {
+            let error = match self.attempt(&credentials, parts, body.clone(), webhooks.as_ref(), observe) {
                 Err(ApiError::TooLargeResourceVersion(error)) => error,
+                Err(ApiError::AdmissionPending) if let Some(session) = &webhooks => match session.run().await {
+                    Ok(()) => continue,
+                    Err(error) => return error.into(),
+                },
                 outcome => return outcome.unwrap_or_else(ApiResponse::from),
             };
             match &mut notified {
@@ -283,6 +327,7 @@ impl ApiServer {
         credentials: &Credentials,
         parts: &Parts,
         body: Bytes,
+        webhooks: Option<&Arc<Session>>,
         observe: &impl Fn(&State),
     ) -> Result<ApiResponse> {
         let input = Input::parse(parts, body);
@@ -298,7 +343,7 @@ impl ApiServer {
             if parts.uri.path() == metrics::PATH && parts.method == http::Method::GET {
                 return Ok(self.metrics.respond(&state));
             }
-            dispatch::handle(&mut state, &mut documents, &user, parts, input)
+            dispatch::handle(&mut state, &mut documents, &user, parts, input, webhooks)
         });
         drop(documents);
         // A failed request may have changed something as well. If this fails, all later requests fail.

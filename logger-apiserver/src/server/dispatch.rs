@@ -22,6 +22,7 @@ use crate::{
         request::{self, ResourceRequest},
         scale, tokens,
         watch::Watch,
+        webhooks::Session,
         write,
     },
     meta::{
@@ -79,13 +80,14 @@ fn is_write_of_json(route: &Route, parts: &Parts) -> bool {
         && Review::find(target).is_none()
 }
 
-/// Handles a request.
+/// Handles a request. With a session, writes call webhooks.
 pub(crate) fn handle(
     state: &mut State,
     cache: &mut DocumentCache,
     user: &Arc<User>,
     parts: &Parts,
     input: Input,
+    webhooks: Option<&Arc<Session>>,
 ) -> Result<ApiResponse> {
     let Input { route, body, decoded } = input;
     if let Route::Resource(target) = route {
@@ -94,7 +96,7 @@ pub(crate) fn handle(
             Some(review) => {
                 review.respond(state, user, target.namespace.as_deref(), &parts.method, content_type(parts), &body)
             }
-            None => resource(state, target, user, parts, (body, decoded)),
+            None => resource(state, target, user, parts, (body, decoded), webhooks),
         };
     }
     if route == Route::Unknown {
@@ -169,6 +171,7 @@ fn resource(
     user: &Arc<User>,
     parts: &Parts,
     (body, decoded): (Bytes, Option<serde_json::Result<Decoded>>),
+    webhooks: Option<&Arc<Session>>,
 ) -> Result<ApiResponse> {
     let kind = find_kind(state, &target, &parts.method)?;
     let endpoint = endpoint(&kind, &target)?;
@@ -198,8 +201,12 @@ fn resource(
         decoded: RefCell::new(decoded),
         strict_errors: RefCell::default(),
         warnings: RefCell::new(warnings),
+        webhooks: webhooks.cloned(),
     };
     let outcome = perform(state, &parts.method, &request);
+    if let Err(ApiError::AdmissionPending) = outcome {
+        return outcome;
+    }
     match request.warnings.take() {
         warnings if warnings.is_empty() => outcome,
         warnings => Ok(ApiResponse::WithWarnings(Box::new(outcome.unwrap_or_else(ApiResponse::from)), warnings)),
