@@ -14,6 +14,7 @@ mod receiver;
 mod run;
 mod run_guard;
 mod shared_processor;
+mod stored;
 
 use std::{
     fmt,
@@ -35,9 +36,10 @@ pub use listener::{HandlerRegistration, NotSynced};
 pub use receiver::Events;
 
 use crate::{
-    error::{ObjectError, UserCodePanicked},
+    error::{ObjectError, SkippedObjects, UserCodePanicked},
     object::{ApiObject, resource_name},
-    reflector::{Activity, Silence, SkippedObjects},
+    reflector::{Activity, Silence},
+    sharding::Sharding,
     store::{Index, IndexError, IndexFunc, IndexValue, Lister, Store},
 };
 use namespace_merger::NamespaceMerger;
@@ -79,6 +81,8 @@ struct Shared<K> {
     merger: NamespaceMerger<K>,
     processor: Arc<SharedProcessor>,
     skipped: SkippedObjects,
+    /// The sharding of the options.
+    sharding: Mutex<Option<Sharding>>,
     /// The responses of the server to the reflector of each API.
     activities: Vec<Activity>,
 }
@@ -122,6 +126,7 @@ impl<K: ApiObject> SharedInformer<K> {
         let processor = SharedProcessor::new(resource_name::<K>(), Box::new(store.clone()), config.resync);
         SharedInformer(Arc::new(Shared {
             apis,
+            sharding: Mutex::new(config.sharding().cloned()),
             config: Mutex::new(Some(config)),
             store,
             activities: namespaces.iter().map(|_| Activity::default()).collect(),
@@ -140,6 +145,7 @@ impl<K: ApiObject> SharedInformer<K> {
         let old = config.take().ok_or_else(|| AlreadyStarted { resource: resource_name::<K>() })?;
         let new = config.insert(change(old));
         self.0.processor.set_default_resync(new.resync);
+        *lock(&self.0.sharding) = new.sharding().cloned();
         Ok(())
     }
 
@@ -256,9 +262,10 @@ impl<K: ApiObject> SharedInformer<K> {
     }
 
     /// Returns why objects are skipped: they cannot be decoded, or their transform panics. Contains the errors of up to
-    /// 100 objects.
+    /// 100 received objects, and of up to 100 objects that the store holds as [compact bytes](crate::Memory) and cannot
+    /// decode.
     pub fn skipped_objects(&self) -> Vec<ObjectError> {
-        self.0.skipped.errors()
+        self.0.skipped_objects()
     }
 
     /// Returns why the informer failed; `None` if it did not.
@@ -305,6 +312,11 @@ impl<K: ApiObject> SharedInformer<K> {
             Some(WatchSilent { resource: resource_name::<K>(), namespace, silent: duration, limit })
         });
         silences.max_by_key(|silence| silence.silent).map_or(Ok(()), Err)
+    }
+
+    /// Returns the sharding that selects its objects, if there is one.
+    pub(crate) fn sharding(&self) -> Option<Sharding> {
+        lock(&self.0.sharding).clone()
     }
 
     /// Returns a function that reports a panic of user code that processes the events of this informer. It does not keep

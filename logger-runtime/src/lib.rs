@@ -12,6 +12,8 @@
 //! | [`client`], [`decode`], [`workqueue`] | typed and generic clients, the streaming decoder, the work queue |
 //! | [`events`] | the event recorder |
 //! | [`leader_election`] | leader election by a Lease |
+//! | [`memory`] | how informers hold objects: decoded, or as compact bytes |
+//! | [`sharding`] | replicas that share the objects |
 //! | [`reflector`] | list and watch with recovery |
 //! | [`store`] | indexed store, listers, read-your-writes helpers |
 //! | [`informer`] | shared informers and their event handlers |
@@ -29,10 +31,14 @@ pub mod factory;
 #[cfg(feature = "informers")]
 pub mod informer;
 pub mod leader_election;
+#[cfg(feature = "informers")]
+pub mod memory;
 pub mod metrics;
 pub mod object;
 #[cfg(feature = "informers")]
 pub mod reflector;
+#[cfg(feature = "informers")]
+pub mod sharding;
 #[cfg(feature = "informers")]
 mod signal;
 #[cfg(feature = "informers")]
@@ -55,9 +61,13 @@ pub use informer::{
     AnyObject, Event, GenericInformer, GenericLister, HandlerOptions, HandlerRegistration, SharedInformer, SyncError,
 };
 pub use leader_election::{LeaderElectionConfig, LeaderElectionError, LeaderElector};
+#[cfg(feature = "informers")]
+pub use memory::Memory;
 pub use object::{ApiObject, ObjectKey, ResourceVersion};
 #[cfg(feature = "informers")]
 pub use reflector::Reflector;
+#[cfg(feature = "informers")]
+pub use sharding::Sharding;
 #[cfg(feature = "informers")]
 pub use store::{
     Index, IndexError, IndexFunc, IndexValue, Lister, MutationCache, NamespaceLister, NotFound, Store, WaitError,

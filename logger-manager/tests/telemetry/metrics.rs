@@ -16,7 +16,7 @@ use kube::{Api, Client, Config};
 use logger_apiserver::ApiServer;
 use logger_core::description::{ConversionWebhookDescription, WebhookNames};
 use logger_manager::{
-    CancellationToken, Group, LeaderElectionConfig, Manager, Webhooks,
+    CancellationToken, Group, LeaderElectionConfig, Manager, Sharding, Webhooks,
     serving::{
         Certificates, MetricsHandler, Router, SelfManaged, SelfManagedConfig, Server, ServerConfig, handler::text,
     },
@@ -105,8 +105,10 @@ fn manager(client: Client, metrics: &Arc<dyn MetricsProvider>) -> Manager {
         EventRecorder::new(client.clone(), "config-maps", EventConfig::default().metrics(provider())).unwrap();
     let builder = Controller::for_informer("config-maps", &informer).metrics(provider());
     let controller = builder.build_with_client(&client, |_| |_: ObjectKey| async { Ok::<_, ReconcileError>(()) });
+    let sharding = Sharding::by_uid(LeaderElectionConfig::new("fleet", "a").metrics(provider()));
     Manager::builder(client)
         .metrics(provider())
+        .sharding(&sharding)
         .leader_election(LeaderElectionConfig::new("operator", "a").metrics(provider()))
         .add(Group::Always, "informers", factory)
         .add(Group::Always, "events", events)

@@ -6,13 +6,13 @@ use super::{
     activity::Activity,
     backoff::{Backoff, ExponentialBackoff},
     list_options::ListOptions,
-    shard::Shard,
-    skipped::SkippedObjects,
 };
 use crate::{
-    error::{UserCodePanicked, catch_panic},
+    error::{SkippedObjects, UserCodePanicked, catch_panic},
+    memory::{Packer, Stored},
     metrics::MetricsProvider,
     object::{ApiObject, ObjectKey},
+    sharding::{Shard, Sharding},
 };
 
 /// How a reflector gets the existing objects when it starts.
@@ -41,8 +41,8 @@ pub enum DecodeErrorPolicy {
 
 type Transform<K> = Arc<dyn Fn(&mut K) + Send + Sync>;
 type TweakListOptions = Arc<dyn Fn(&mut ListOptions) + Send + Sync>;
-type Reuse<K> = Arc<dyn Fn(&str, &str, &str) -> Option<Arc<K>> + Send + Sync>;
-type LastKnown<K> = Arc<dyn Fn(&ObjectKey) -> Option<Arc<K>> + Send + Sync>;
+type Reuse<K> = Arc<dyn Fn(&str, &str, &str) -> Option<Stored<K>> + Send + Sync>;
+type LastKnown<K> = Arc<dyn Fn(&ObjectKey) -> Option<Stored<K>> + Send + Sync>;
 type BackoffFactory = Arc<dyn Fn() -> Box<dyn Backoff> + Send + Sync>;
 
 /// The options of a reflector. This is the only place for options of lists and watches: informers and factories embed
@@ -60,12 +60,14 @@ pub struct Config<K> {
     pub(super) labels: Option<String>,
     pub(super) fields: Option<String>,
     pub(super) shard: Option<Shard>,
+    pub(super) sharding: Option<Sharding>,
     pub(super) page_size: Option<u32>,
     pub(super) initial_list_strategy: InitialListStrategy,
     pub(super) keep_managed_fields: bool,
     pub(super) transform: Option<Transform<K>>,
     pub(super) reuse: Option<Reuse<K>>,
     pub(super) last_known: Option<LastKnown<K>>,
+    pub(super) packer: Packer<K>,
     pub(super) decode_error_policy: DecodeErrorPolicy,
     pub(super) is_optional: bool,
     pub(super) skipped: SkippedObjects,
@@ -99,6 +101,14 @@ impl<K> Config<K> {
     #[must_use]
     pub fn shard(mut self, shard: Shard) -> Self {
         self.shard = Some(shard);
+        self
+    }
+
+    /// Selects the objects of the slots of this replica, in place of a fixed [shard](Self::shard). They are listed again
+    /// when the slots change.
+    #[must_use]
+    pub fn sharding(mut self, sharding: &Sharding) -> Self {
+        self.sharding = Some(sharding.clone());
         self
     }
 
@@ -204,6 +214,10 @@ impl<K> Config<K> {
         (self.labels.clone(), self.fields.clone())
     }
 
+    pub(crate) fn sharding_of(&self) -> Option<&Sharding> {
+        self.sharding.as_ref()
+    }
+
     pub(crate) fn metrics_provider(&self) -> Option<&Arc<dyn MetricsProvider>> {
         self.metrics.as_ref()
     }
@@ -220,18 +234,38 @@ impl<K> Config<K> {
         self
     }
 
+    /// Packs the objects for the store of an informer.
+    pub(crate) fn pack(mut self, packer: Packer<K>) -> Self {
+        self.packer = packer;
+        self
+    }
+
+    /// Sets the functions that look up stored objects; see [`reuse`](Self::reuse) and
+    /// [`last_known`](Self::last_known).
+    pub(crate) fn look_up(
+        mut self,
+        reuse: impl Fn(&str, &str, &str) -> Option<Stored<K>> + Send + Sync + 'static,
+        last_known: impl Fn(&ObjectKey) -> Option<Stored<K>> + Send + Sync + 'static,
+    ) -> Self {
+        self.reuse = Some(Arc::new(reuse));
+        self.last_known = Some(Arc::new(last_known));
+        self
+    }
+
     /// Returns the same options for another kind, without the functions of its objects.
     pub(crate) fn for_kind<T>(&self) -> Config<T> {
         Config {
             labels: self.labels.clone(),
             fields: self.fields.clone(),
             shard: self.shard.clone(),
+            sharding: self.sharding.clone(),
             page_size: self.page_size,
             initial_list_strategy: self.initial_list_strategy,
             keep_managed_fields: self.keep_managed_fields,
             transform: None,
             reuse: None,
             last_known: None,
+            packer: Packer::default(),
             decode_error_policy: self.decode_error_policy,
             is_optional: self.is_optional,
             skipped: SkippedObjects::default(),
@@ -275,7 +309,7 @@ impl<K: ApiObject> Config<K> {
     /// listed object is used.
     #[must_use]
     pub fn reuse(mut self, reuse: impl Fn(&str, &str, &str) -> Option<Arc<K>> + Send + Sync + 'static) -> Self {
-        self.reuse = Some(Arc::new(reuse));
+        self.reuse = Some(Arc::new(move |namespace, name, version| reuse(namespace, name, version).map(Stored::from)));
         self
     }
 
@@ -283,7 +317,7 @@ impl<K: ApiObject> Config<K> {
     /// does not seem to be deleted. Without it, or if it panics, lists do not contain the object. Informers set it.
     #[must_use]
     pub fn last_known(mut self, last_known: impl Fn(&ObjectKey) -> Option<Arc<K>> + Send + Sync + 'static) -> Self {
-        self.last_known = Some(Arc::new(last_known));
+        self.last_known = Some(Arc::new(move |key| last_known(key).map(Stored::from)));
         self
     }
 }
@@ -295,12 +329,14 @@ impl<K> Default for Config<K> {
             labels: None,
             fields: None,
             shard: None,
+            sharding: None,
             page_size: None,
             initial_list_strategy: InitialListStrategy::default(),
             keep_managed_fields: false,
             transform: None,
             reuse: None,
             last_known: None,
+            packer: Packer::default(),
             decode_error_policy: DecodeErrorPolicy::default(),
             is_optional: false,
             skipped: SkippedObjects::default(),
@@ -322,6 +358,7 @@ impl<K> Clone for Config<K> {
             transform: self.transform.clone(),
             reuse: self.reuse.clone(),
             last_known: self.last_known.clone(),
+            packer: self.packer.clone(),
             ..self.for_kind()
         }
     }
@@ -333,6 +370,7 @@ impl<K> fmt::Debug for Config<K> {
             .field("labels", &self.labels)
             .field("fields", &self.fields)
             .field("shard", &self.shard)
+            .field("sharding", &self.sharding)
             .field("page_size", &self.page_size)
             .field("initial_list_strategy", &self.initial_list_strategy)
             .field("is_optional", &self.is_optional)

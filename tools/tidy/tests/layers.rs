@@ -66,7 +66,8 @@ const CRATES: [Layers; 8] = [
         &[
             &["object", "error", "metrics", "signal"],
             &["client", "decode", "workqueue", "leader_election"],
-            &["events"],
+            &["events", "sharding"],
+            &["memory"],
             &["reflector"],
             &["store"],
             &["informer"],
