@@ -2,5 +2,6 @@
 
 pub(crate) mod api_response;
 pub(crate) mod document;
+mod objects;
 pub(crate) mod table;
 pub(crate) mod watch;

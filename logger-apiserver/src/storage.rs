@@ -2,6 +2,8 @@
 
 #[cfg(feature = "serve")]
 pub(crate) mod data_dir;
+pub(crate) mod encoded_events;
+pub(crate) mod notifications;
 pub(crate) mod shared;
 pub(crate) mod state;
 pub(crate) mod store;

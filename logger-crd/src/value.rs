@@ -12,6 +12,7 @@ mod format;
 mod list_type;
 mod number;
 mod object_meta;
+mod position;
 mod prune;
 mod result;
 mod validate;
@@ -47,8 +48,7 @@ pub fn validate(fields: &Map<String, Value>, schema: &Value) -> Vec<FieldError> 
 /// Values are correlated below `properties`, `additionalProperties` and the items of lists of type map, not inside
 /// `allOf`, `anyOf`, `oneOf` and `not`.
 pub fn validate_update(fields: &Map<String, Value>, old: &Map<String, Value>, schema: &Value) -> Vec<FieldError> {
-    let old = Value::Object(old.clone());
-    validate::object(fields, Schema(schema), Some(OldValue(&old)))
+    validate::object(fields, Schema(schema), Some(OldValue::Fields(old)))
 }
 
 /// Validates that lists of type set or map have no duplicate items. A duplicate is reported once.

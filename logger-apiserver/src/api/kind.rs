@@ -51,10 +51,10 @@ impl Kind {
 
 /// Returns `name.group`, or `name` in the core group; for kinds and for resources.
 pub(crate) fn qualified(name: &str, group: &str) -> String {
-    if group.is_empty() { name.to_owned() } else { format!("{name}.{group}") }
+    if group.is_empty() { name.to_owned() } else { [name, ".", group].concat() }
 }
 
 /// Returns `group/version`, or `version` in the core group.
 pub(crate) fn group_version(group: &str, version: &str) -> String {
-    if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") }
+    if group.is_empty() { version.to_owned() } else { [group, "/", version].concat() }
 }

@@ -111,7 +111,7 @@ impl Object {
 
     /// Returns the object as JSON, with this type.
     pub(crate) fn to_json(&self, api_version: &str, kind: &str) -> Value {
-        json(&self.metadata, &self.body, api_version, kind)
+        json(&self.metadata, self.body.clone(), api_version, kind)
     }
 
     /// Returns the encodable representation of a stored object: with its type, or without it, as for items of lists of
@@ -139,7 +139,12 @@ impl Object {
         let Fields { metadata, body } = self.encoded.0.get_or_init(|| self.fields());
         let body: usize = body.iter().map(|(name, value)| name.len() + value.get().len()).sum();
         let encoded = metadata.get().len() + body;
-        size_of::<Self>() + memory::of_metadata(&self.metadata) + memory::of_fields(&self.body) + encoded
+        size_of::<Self>() + self.memory_of_values() + encoded
+    }
+
+    /// Returns an estimate of the memory of the metadata and the body, without their JSON.
+    pub(crate) fn memory_of_values(&self) -> usize {
+        memory::of_metadata(&self.metadata) + memory::of_fields(&self.body)
     }
 
     /// Returns the persisted representation: with the name of its version, for kinds with versions.
@@ -200,11 +205,17 @@ impl Object {
         self.is_terminating() && self.finalizers().is_empty() && grace == 0
     }
 
-    /// Returns the object with another resource version.
+    /// Returns a copy of the object with another resource version.
     pub(crate) fn with_resource_version(&self, version: u64) -> Self {
-        let mut object = self.clone();
-        object.metadata.resource_version = Some(version.to_string());
-        object
+        self.clone().into_resource_version(version)
+    }
+
+    /// Returns the object with another resource version.
+    pub(crate) fn into_resource_version(mut self, version: u64) -> Self {
+        self.metadata.resource_version = Some(version.to_string());
+        // The JSON can be that of an earlier state.
+        self.encoded = EncodedFields::default();
+        self
     }
 
     /// Returns whether anything but metadata and `status` differs; `status` is compared as well if `include_status`.
@@ -233,12 +244,23 @@ impl Object {
 }
 
 /// Returns the JSON of the parts of an object.
-pub(crate) fn json(metadata: &ObjectMeta, body: &Map<String, Value>, api_version: &str, kind: &str) -> Value {
-    let mut fields = body.clone();
+pub(crate) fn json(metadata: &ObjectMeta, body: Map<String, Value>, api_version: &str, kind: &str) -> Value {
+    let mut fields = body;
     fields.insert("apiVersion".to_owned(), api_version.into());
     fields.insert("kind".to_owned(), kind.into());
     fields.insert("metadata".to_owned(), serde_json::to_value(metadata).expect(STRING_KEYS));
     Value::Object(fields)
+}
+
+/// Returns the body of the JSON of an object: all root fields except `apiVersion`, `kind` and `metadata`.
+pub(crate) fn body_of(object: Value) -> Map<String, Value> {
+    let Value::Object(mut fields) = object else {
+        return Map::new();
+    };
+    for name in ["apiVersion", "kind", "metadata"] {
+        fields.remove(name);
+    }
+    fields
 }
 
 /// The encodable representation of an [`Object`].
@@ -332,5 +354,11 @@ mod tests {
             json!({ "apiVersion": "v1", "kind": "ConfigMap", "metadata": { "name": "a" }, "data": {} })
         );
         assert!(object != copy && object == object.clone());
+        let mut moved = object;
+        moved.body = copy.body;
+        assert_eq!(
+            encoded(&moved.into_resource_version(7))["metadata"],
+            json!({ "name": "a", "resourceVersion": "7" })
+        );
     }
 }

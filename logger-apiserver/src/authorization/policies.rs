@@ -105,12 +105,12 @@ fn describe(subject: &Subject, namespace: &str) -> String {
 impl Policies {
     /// Adds or replaces a role or a binding. Objects of other resources (`plural.group`) are ignored.
     pub(crate) fn set(&mut self, resource: &str, object: &Object) {
-        let (namespace, name) = (object.namespace().to_owned(), object.name().to_owned());
+        let (namespace, name) = (|| object.namespace().to_owned(), || object.name().to_owned());
         match resource {
-            CLUSTER_ROLES => drop(self.cluster_roles.insert(name, field(object, "rules"))),
-            ROLES => drop(self.roles.entry(namespace).or_default().insert(name, field(object, "rules"))),
-            CLUSTER_ROLE_BINDINGS => drop(self.cluster_role_bindings.insert(name, binding(object))),
-            ROLE_BINDINGS => drop(self.role_bindings.entry(namespace).or_default().insert(name, binding(object))),
+            CLUSTER_ROLES => drop(self.cluster_roles.insert(name(), field(object, "rules"))),
+            ROLES => drop(self.roles.entry(namespace()).or_default().insert(name(), field(object, "rules"))),
+            CLUSTER_ROLE_BINDINGS => drop(self.cluster_role_bindings.insert(name(), binding(object))),
+            ROLE_BINDINGS => drop(self.role_bindings.entry(namespace()).or_default().insert(name(), binding(object))),
             _ => {}
         }
     }

@@ -88,14 +88,14 @@ impl GarbageCollector {
     }
 
     /// Indexes changes without acting on them.
-    pub(crate) fn observe(&mut self, changes: &[Event]) {
+    pub(crate) fn observe(&mut self, changes: &[Arc<Event>]) {
         changes.iter().for_each(|event| self.index(event));
     }
 
     /// Applies the effects of the latest changes of the store, and returns these changes together with its own. Each
     /// task that changes something deletes or marks an object, or removes a finalizer or an owner reference, so this
     /// terminates.
-    pub(crate) fn collect(&mut self, state: &mut State) -> Vec<Event> {
+    pub(crate) fn collect(&mut self, state: &mut State) -> Vec<Arc<Event>> {
         let mut changes = state.store.take_events();
         let mut tasks = Tasks::default();
         let mut enqueued = 0;

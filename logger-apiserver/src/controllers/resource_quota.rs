@@ -1,7 +1,10 @@
 //! The quota controller of kube-controller-manager: the status of a quota has its limits and the usage of its
 //! namespace.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use logger_crd::quantity::Quantity;
 use serde_json::{Value, json};
@@ -20,11 +23,11 @@ use crate::{
 const MANAGER: &str = "kube-controller-manager";
 
 /// Updates the status of the quotas in the namespaces of these changes.
-pub(crate) fn sync(state: &mut State, changes: &[Event]) {
+pub(crate) fn sync(state: &mut State, changes: &[Arc<Event>]) {
     if state.store.is_empty(quota::RESOURCE) {
         return;
     }
-    let namespaces: BTreeSet<&str> = changes.iter().map(Event::namespace).collect();
+    let namespaces: BTreeSet<&str> = changes.iter().map(|event| event.namespace()).collect();
     for namespace in namespaces.into_iter().filter(|namespace| !namespace.is_empty()) {
         for quota in state.store.list(quota::RESOURCE, Some(namespace)) {
             sync_quota(state, &quota);

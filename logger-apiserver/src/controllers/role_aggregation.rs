@@ -24,7 +24,7 @@ use crate::{
 const MANAGER: &str = "clusterrole-aggregation-controller";
 
 /// Returns whether aggregated roles can differ after these changes.
-pub(crate) fn is_affected(changes: &[Event]) -> bool {
+pub(crate) fn is_affected(changes: &[Arc<Event>]) -> bool {
     changes.iter().any(|event| &*event.resource == CLUSTER_ROLES)
 }
 
@@ -94,6 +94,7 @@ fn apply(state: &mut State, name: &str, rules: &[PolicyRule]) -> Result<()> {
         body: Bytes::from(role.to_string()),
         representation: Representation::Object,
         encoding: Encoding::Json,
+        decoded: RefCell::default(),
         strict_errors: RefCell::default(),
         warnings: RefCell::default(),
     };

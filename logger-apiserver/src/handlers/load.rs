@@ -79,7 +79,7 @@ fn store(state: &mut State, object: Value) -> Result<Stored> {
     initialise(kind, &mut object);
     write::rules::check(&request, &object, None)?;
     kind.write(&mut object)?;
-    Ok(state.store.put(&kind.storage_key(), &object))
+    Ok(state.store.put(&kind.storage_key(), object))
 }
 
 /// Sets the server-set metadata that is missing.
@@ -125,6 +125,7 @@ fn create_request(state: &State, object: Value) -> Result<ResourceRequest> {
         body: Bytes::from(object.to_string()),
         representation: Representation::Object,
         encoding: Encoding::Json,
+        decoded: RefCell::default(),
         strict_errors: RefCell::default(),
         warnings: RefCell::default(),
     })

@@ -13,7 +13,12 @@ use crate::{
     authorization::user::User,
     resource::{managed_fields::Author, registry::Resource},
     storage::state::State,
-    wire::{content::Encoding, duplicate_fields, negotiation::Representation, request::Query},
+    wire::{
+        content::Encoding,
+        duplicate_fields::{self, Decoded},
+        negotiation::Representation,
+        request::Query,
+    },
 };
 
 /// The maximum length of the name of a manager, in bytes.
@@ -33,6 +38,8 @@ pub(crate) struct ResourceRequest {
     /// The media type of the body, without parameters.
     pub(crate) content_type: String,
     pub(crate) body: Bytes,
+    /// The body, if it was decoded before the state was locked.
+    pub(crate) decoded: RefCell<Option<serde_json::Result<Decoded>>>,
     /// The representation of objects in the response.
     pub(crate) representation: Representation,
     /// The encoding of the response.

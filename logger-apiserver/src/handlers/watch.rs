@@ -2,21 +2,24 @@
 //!
 //! Guarantees:
 //! - A watch receives every change after its version once and in order. A watch that starts before the log receives
-//!   an error event with code 410. A watch that falls behind the log ends, and receives that error when it is resumed.
-//! - A watch has no queue of events, only its position in the log. A slow watch needs no more memory than a fast one.
+//!   an error event with code 410. A watch ends if the log drops a change of its resource that it has not received, and
+//!   receives that error when it is resumed.
+//! - Changes of other resources do not wake a watch.
+//! - A watch has no queue of events, only its position in the log. A slow watch needs no more memory than a fast one:
+//!   one frame of bounded size.
 //! - An object that starts to match the selector is ADDED; one that no longer matches is DELETED.
 //! - A watch with bookmarks receives the current version every minute and two seconds before its end, also without
 //!   changes: clients treat a watch without events as stalled.
 
+mod frame;
 mod options;
+mod watcher;
 
 use std::{sync::Arc, time::Duration, vec};
 
+use bytes::Bytes;
 use futures::stream::{self, Stream};
-use tokio::{
-    sync::watch::Receiver,
-    time::{Instant, timeout_at},
-};
+use tokio::time::Instant;
 
 use crate::{
     api::{
@@ -29,7 +32,9 @@ use crate::{
     wire::{content::Encoding, negotiation::Representation},
 };
 
+pub(crate) use frame::Frame;
 use options::{Options, Start};
+use watcher::Watcher;
 
 /// The interval between bookmarks.
 const BOOKMARK_INTERVAL: Duration = Duration::from_secs(60);
@@ -97,11 +102,14 @@ impl Watch {
         Ok(())
     }
 
-    /// Returns the events, until the deadline, an error, or the removal of the kind.
-    pub(crate) fn events(self, shared: Arc<SharedState>) -> impl Stream<Item = WatchEvent> + Send + 'static {
-        let changed = shared.subscribe();
-        let next_bookmark = self.next_bookmark();
-        let watcher = Watcher { watch: self, shared, changed, next_bookmark, ended: false };
+    /// Returns the events in frames, until the deadline, an error, or the removal of the kind. `encode` returns the bytes
+    /// of an event, or `None` to omit it.
+    pub(crate) fn frames(
+        self,
+        shared: Arc<SharedState>,
+        encode: impl FnMut(&WatchEvent) -> Option<Bytes> + Send + 'static,
+    ) -> impl Stream<Item = Frame> + Send + 'static {
+        let watcher = Watcher::new(self, shared, encode);
         stream::unfold(watcher, |mut watcher| async move { Some((watcher.next().await?, watcher)) })
     }
 
@@ -112,17 +120,15 @@ impl Watch {
         Some(last.min(now + BOOKMARK_INTERVAL)).filter(|next| *next > now)
     }
 
-    /// Returns the type and the object of an event of this watch. With a selector, an update can be an addition or a
-    /// deletion.
-    fn watch_event(&self, event: &Event) -> Option<Result<(&'static str, Stored)>> {
-        // Checked before the objects are converted: a conversion error does not affect watches of other namespaces.
-        let is_other_namespace = self.namespace.as_deref().is_some_and(|namespace| event.namespace() != namespace);
-        if *event.resource != *self.resource || is_other_namespace {
-            return None;
-        }
-        self.convert(event).transpose()
+    /// Returns whether an event is one of the resource and the namespace. Checked before the objects are converted: a
+    /// conversion error does not affect watches of other namespaces.
+    fn includes(&self, event: &Event) -> bool {
+        let is_in_namespace = || self.namespace.as_deref().is_none_or(|namespace| event.namespace() == namespace);
+        *event.resource == *self.resource && is_in_namespace()
     }
 
+    /// Returns the type and the object of an event of this watch. With a selector, an update can be an addition or a
+    /// deletion.
     fn convert(&self, event: &Event) -> Result<Option<(&'static str, Stored)>> {
         let to_version = |stored: &Option<Stored>| stored.as_ref().map(|stored| self.kind.read(stored)).transpose();
         let before = to_version(&event.before)?.filter(|object| self.selector.matches(object));
@@ -153,101 +159,15 @@ impl Watch {
 /// One event of a watch, before it is encoded.
 #[derive(Debug)]
 pub(crate) enum WatchEvent {
-    /// `ADDED`, `MODIFIED` or `DELETED`.
-    Object(&'static str, Stored),
+    Object {
+        /// `ADDED`, `MODIFIED` or `DELETED`.
+        type_: &'static str,
+        object: Stored,
+        /// The version of the event, if it is one of the log.
+        version: Option<u64>,
+    },
     /// An object with a resource version and nothing else.
     Bookmark(Box<Object>),
     /// The last event of a watch that fails.
     Error(ApiError),
-}
-
-/// A watch in progress.
-struct Watcher {
-    watch: Watch,
-    shared: Arc<SharedState>,
-    changed: Receiver<u64>,
-    next_bookmark: Option<Instant>,
-    ended: bool,
-}
-
-/// The result of reading the log.
-enum Step {
-    Send(&'static str, Stored),
-    Fail(ApiError),
-    UpToDate,
-    /// The watch has missed events, or its kind is no longer served.
-    End,
-}
-
-impl Watcher {
-    async fn next(&mut self) -> Option<WatchEvent> {
-        if let Some(error) = self.watch.error.take() {
-            return Some(self.fail(error));
-        }
-        if let Some(object) = self.watch.initial.next() {
-            return Some(WatchEvent::Object("ADDED", object));
-        }
-        if std::mem::take(&mut self.watch.send_initial_events_end) {
-            return Some(self.watch.bookmark(true));
-        }
-        while !self.ended && Instant::now() < self.watch.deadline {
-            // Marked before the log is read: a later change ends the wait below.
-            self.changed.mark_unchanged();
-            match self.advance() {
-                Step::Send(type_, object) => return Some(WatchEvent::Object(type_, object)),
-                Step::Fail(error) => return Some(self.fail(error)),
-                Step::End => self.ended = true,
-                Step::UpToDate if self.is_bookmark_due() => return Some(self.watch.bookmark(false)),
-                Step::UpToDate => self.wait().await,
-            }
-        }
-        None
-    }
-
-    /// Ends the watch with an error.
-    fn fail(&mut self, error: ApiError) -> WatchEvent {
-        self.ended = true;
-        WatchEvent::Error(error)
-    }
-
-    /// Advances to the next event of this watch, or to the end of the log.
-    fn advance(&mut self) -> Step {
-        let watch = &mut self.watch;
-        let state = self.shared.lock();
-        // Changes that could not be persisted are not sent.
-        if watch.resource_version < state.store.oldest_logged() || state.failure.is_some() {
-            return Step::End;
-        }
-        if let Some((version, event)) = state.store.next_event(watch.resource_version, |event| watch.watch_event(event))
-        {
-            watch.resource_version = version;
-            return match event {
-                Ok((type_, object)) => Step::Send(type_, object),
-                Err(error) => Step::Fail(error),
-            };
-        }
-        if !state.registry.serves(&watch.kind) {
-            return Step::End;
-        }
-        // A watch from a version larger than the current one keeps its version.
-        watch.resource_version = watch.resource_version.max(state.store.version());
-        Step::UpToDate
-    }
-
-    /// Returns whether a bookmark is due, and schedules the next one.
-    fn is_bookmark_due(&mut self) -> bool {
-        if self.next_bookmark.is_none_or(|next| Instant::now() < next) {
-            return false;
-        }
-        self.next_bookmark = self.watch.next_bookmark();
-        // As for events, only versions after that of the watch are sent.
-        self.watch.resource_version <= self.shared.lock().store.version()
-    }
-
-    /// Waits for a change, a bookmark or the end.
-    async fn wait(&mut self) {
-        let until = self.next_bookmark.unwrap_or(self.watch.deadline).min(self.watch.deadline);
-        // The log is read again in both cases. `shared` owns the sender.
-        let _ = timeout_at(until, self.changed.changed()).await;
-    }
 }

@@ -85,7 +85,7 @@ pub(crate) fn insert(
         return kind.read(&Arc::new(object));
     }
     admission::store_charges(state, &charges);
-    kind.read(&commit::store(state, kind, &object))
+    kind.read(&commit::store(state, kind, object))
 }
 
 /// Authorizes an update or a patch that creates its object: it needs the verb `create` besides its own.
@@ -160,7 +160,9 @@ pub(crate) fn replace(
     rules::check(request, &new, Some(old))?;
     let charges = admission::validate(state, request, &new, Some(old))?;
     (kind.strategy.allocate)(&state.store, kind, &mut new)?;
-    let mut written = new.clone();
+    // A removed custom object is not stored, so it is not converted back from the storage version.
+    let removed = (kind.is_custom && new.should_delete()).then(|| new.clone());
+    let mut written = new;
     kind.write(&mut written)?;
     if state.store.get(&kind.storage_key(), old.namespace(), old.name()).is_some_and(|stored| written == *stored) {
         return Ok(old.clone());
@@ -170,9 +172,8 @@ pub(crate) fn replace(
         ensure_storable(request, &mut written, Some(old))?;
         admission::store_charges(state, &charges);
     }
-    let stored = if dry_run { Arc::new(written) } else { commit::commit(state, kind, &written) };
-    // A removed object is not stored, so it is not converted back from the storage version.
-    if stored.should_delete() && kind.is_custom { Ok(Arc::new(new)) } else { kind.read(&stored) }
+    let stored = if dry_run { Arc::new(written) } else { commit::commit(state, kind, written) };
+    removed.map_or_else(|| kind.read(&stored), |removed| Ok(Arc::new(removed)))
 }
 
 /// Rejects an object that is too large to be stored. Removes its managed fields if it can be stored without them, unless

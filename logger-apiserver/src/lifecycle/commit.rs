@@ -10,16 +10,16 @@ use crate::{
 };
 
 /// Stores a changed object. An object whose deletion is complete is removed instead.
-pub(crate) fn commit(state: &mut State, kind: &Resource, object: &Object) -> Stored {
-    if object.should_delete() && (kind.strategy.lifecycle != Lifecycle::Namespace || namespace::is_final(object)) {
-        remove(state, kind, object);
-        return Arc::new(object.clone());
+pub(crate) fn commit(state: &mut State, kind: &Resource, object: Object) -> Stored {
+    if object.should_delete() && (kind.strategy.lifecycle != Lifecycle::Namespace || namespace::is_final(&object)) {
+        remove(state, kind, &object);
+        return Arc::new(object);
     }
     store(state, kind, object)
 }
 
 /// Stores an object. A stored definition takes effect.
-pub(crate) fn store(state: &mut State, kind: &Resource, object: &Object) -> Stored {
+pub(crate) fn store(state: &mut State, kind: &Resource, object: Object) -> Stored {
     let stored = state.store.put(&kind.storage_key(), object);
     if kind.strategy.lifecycle == Lifecycle::Definition {
         definitions::sync(state, &stored);

@@ -38,5 +38,5 @@ fn update_status(
     let kind = Resource::definition();
     managed_fields::track(Author::server(&kind, &Endpoint::Status), Some(definition), &mut updated);
     managed_fields::ignore_timestamp_changes(&mut updated, definition);
-    if updated == **definition { definition.clone() } else { state.store.put(RESOURCE, &updated) }
+    if updated == **definition { definition.clone() } else { state.store.put(RESOURCE, updated) }
 }

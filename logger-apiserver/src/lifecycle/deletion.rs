@@ -41,7 +41,7 @@ pub(crate) fn delete(state: &mut State, kind: &Resource, object: &Stored, option
                 DeleteOutcome::Update(terminating) if terminating == **object => Deleted::Terminating(object.clone()),
                 DeleteOutcome::Update(mut terminating) => {
                     kind.write(&mut terminating)?;
-                    Deleted::Terminating(kind.read(&state.store.put(&kind.storage_key(), &terminating))?)
+                    Deleted::Terminating(kind.read(&state.store.put(&kind.storage_key(), terminating))?)
                 }
             }
         }
@@ -51,7 +51,7 @@ pub(crate) fn delete(state: &mut State, kind: &Resource, object: &Stored, option
 /// Removes an object, after its final state is stored.
 fn remove(state: &mut State, kind: &Resource, object: &Object, terminating: &Object) -> Stored {
     if terminating != object {
-        state.store.put(&kind.storage_key(), terminating);
+        state.store.put(&kind.storage_key(), terminating.clone());
     }
     commit::remove(state, kind, terminating);
     Arc::new(terminating.with_resource_version(state.store.version()))

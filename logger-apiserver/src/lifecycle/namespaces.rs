@@ -31,5 +31,5 @@ pub(crate) fn terminate(state: &mut State, namespace: &Stored) -> Stored {
     let mut terminating = Object::clone(namespace);
     terminating.metadata.deletion_timestamp = Some(now());
     terminating.body.insert("status".to_owned(), json!({ "phase": "Terminating" }));
-    state.store.put("namespaces", &terminating)
+    state.store.put("namespaces", terminating)
 }

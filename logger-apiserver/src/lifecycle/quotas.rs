@@ -36,5 +36,5 @@ pub(crate) fn set_status(state: &mut State, quota: &Stored, manager: &str, new: 
     }
     let author = Author { manager, kind: &kind, endpoint: &Endpoint::Status };
     managed_fields::track(author, Some(quota), &mut updated);
-    state.store.put(quota::RESOURCE, &updated);
+    state.store.put(quota::RESOURCE, updated);
 }

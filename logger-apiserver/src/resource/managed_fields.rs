@@ -24,7 +24,7 @@ mod tests;
 pub(crate) mod types;
 mod writer;
 
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap, mem};
 
 use k8s_openapi::{
     api::autoscaling::v1::Scale,
@@ -75,10 +75,12 @@ pub(crate) fn track(author: Author<'_>, live: Option<&Object>, new: &mut Object)
         return;
     }
     let before = live.map_or_else(|| empty_object(author.kind), |live| value(author.kind, live));
-    let after = value(author.kind, new);
     let reset = reset_fields(author.kind, author.endpoint);
     let api_version = author.kind.api_version();
+    // The fields are moved and not copied.
+    let after = object::json(&new.metadata, mem::take(&mut new.body), &api_version, &author.kind.kind);
     let tracked = writer(author, &api_version, &reset).update(&before, &after, managers);
+    new.body = object::body_of(after);
     // Ownership that cannot be determined is not tracked.
     new.metadata.managed_fields = tracked.ok().and_then(|managers| managers::encode(&managers));
 }
@@ -117,7 +119,7 @@ pub(crate) fn ignore_timestamp_changes(new: &mut Object, old: &Object) {
     if new.metadata.managed_fields == *entries || new.body != old.body || without_times(new) != without_times(old) {
         return;
     }
-    let written = std::mem::replace(&mut new.metadata.managed_fields, entries.clone());
+    let written = mem::replace(&mut new.metadata.managed_fields, entries.clone());
     if new.metadata != old.metadata {
         new.metadata.managed_fields = written;
     }
@@ -269,8 +271,32 @@ fn reset_fields(kind: &Resource, endpoint: &Endpoint) -> BTreeMap<String, FieldS
 
 /// Returns an object as JSON without managed fields.
 fn value(kind: &Resource, object: &Object) -> Value {
-    let metadata = ObjectMeta { managed_fields: None, ..object.metadata.clone() };
-    object::json(&metadata, &object.body, &kind.api_version(), &kind.kind)
+    let metadata = without_managed_fields(&object.metadata);
+    object::json(&metadata, object.body.clone(), &kind.api_version(), &kind.kind)
+}
+
+/// Returns metadata without managed fields, which are larger than all other fields and are not copied.
+fn without_managed_fields(metadata: &ObjectMeta) -> Cow<'_, ObjectMeta> {
+    if metadata.managed_fields.is_none() {
+        return Cow::Borrowed(metadata);
+    }
+    Cow::Owned(ObjectMeta {
+        annotations: metadata.annotations.clone(),
+        creation_timestamp: metadata.creation_timestamp.clone(),
+        deletion_grace_period_seconds: metadata.deletion_grace_period_seconds,
+        deletion_timestamp: metadata.deletion_timestamp.clone(),
+        finalizers: metadata.finalizers.clone(),
+        generate_name: metadata.generate_name.clone(),
+        generation: metadata.generation,
+        labels: metadata.labels.clone(),
+        managed_fields: None,
+        name: metadata.name.clone(),
+        namespace: metadata.namespace.clone(),
+        owner_references: metadata.owner_references.clone(),
+        resource_version: metadata.resource_version.clone(),
+        self_link: metadata.self_link.clone(),
+        uid: metadata.uid.clone(),
+    })
 }
 
 /// Returns the empty object of a kind.

@@ -268,11 +268,13 @@ fn selectable_path(field: &SelectableField) -> String {
     field.json_path.trim_start_matches('.').to_owned()
 }
 
+type ByName<T> = BTreeMap<String, T>;
+
 /// The registry of served kinds.
 #[derive(Debug)]
 pub(crate) struct Registry {
     /// The resources by group, version and plural, which is the order of discovery.
-    served: BTreeMap<(String, String, String), Arc<Resource>>,
+    served: ByName<ByName<ByName<Arc<Resource>>>>,
     /// The installed definitions, by resource.
     installed: BTreeMap<String, Installed>,
 }
@@ -297,7 +299,7 @@ impl Registry {
     }
 
     pub(crate) fn get(&self, group: &str, version: &str, plural: &str) -> Option<Arc<Resource>> {
-        self.served.get(&(group.to_owned(), version.to_owned(), plural.to_owned())).cloned()
+        self.served.get(group)?.get(version)?.get(plural).cloned()
     }
 
     /// Returns whether a group has built-in kinds.
@@ -331,7 +333,7 @@ impl Registry {
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Arc<Resource>> {
-        self.served.values()
+        self.served.values().flat_map(BTreeMap::values).flat_map(BTreeMap::values)
     }
 
     /// Serves exactly the served versions of a definition, under its accepted names.
@@ -359,11 +361,19 @@ impl Registry {
     /// Stops serving every version of a resource.
     pub(crate) fn remove(&mut self, group: &str, plural: &str) {
         self.installed.remove(&qualified(plural, group));
-        self.served.retain(|_, kind| kind.group != group || kind.plural != plural);
+        let Some(versions) = self.served.get_mut(group) else { return };
+        versions.retain(|_, resources| {
+            resources.remove(plural);
+            !resources.is_empty()
+        });
+        if versions.is_empty() {
+            self.served.remove(group);
+        }
     }
 
     fn insert(&mut self, kind: Resource) {
-        let key = (kind.group.clone(), kind.version.clone(), kind.plural.clone());
-        self.served.insert(key, Arc::new(kind));
+        let versions = self.served.entry(kind.group.clone()).or_default();
+        let resources = versions.entry(kind.version.clone()).or_default();
+        resources.insert(kind.plural.clone(), Arc::new(kind));
     }
 }

@@ -25,11 +25,17 @@ const HEADER_BYTES: usize = 16;
 /// The size of the JSON of an object up to which its request is not too large. Protobuf is larger than JSON only for
 /// fields with empty values.
 const MAX_UNCHECKED_BYTES: usize = MAX_REQUEST_BYTES / 8;
+/// The maximum size of the JSON of a byte of memory: that of an escaped character.
+const MAX_JSON_PER_BYTE: usize = 6;
+/// The maximum size of the JSON of metadata fields that need no memory, such as times.
+const MAX_FIXED_BYTES: usize = 1 << 10;
+/// The memory of an object up to which its JSON is not encoded to determine its size.
+const MAX_UNCHECKED_MEMORY: usize = (MAX_UNCHECKED_BYTES - MAX_FIXED_BYTES) / MAX_JSON_PER_BYTE;
 
 /// Rejects an object, in the stored representation, that is too large to be stored. `replaced` is the object that it
 /// replaces.
 pub(crate) fn check(kind: &Resource, object: &Object, replaced: Option<&Object>) -> Result<()> {
-    if go::json_size(&object.metadata).saturating_add(go::json_size(&object.body)) <= MAX_UNCHECKED_BYTES {
+    if object.memory_of_values() <= MAX_UNCHECKED_MEMORY || json_size(object) <= MAX_UNCHECKED_BYTES {
         return Ok(());
     }
     let size = request_size(kind, object, replaced);
@@ -38,6 +44,11 @@ pub(crate) fn check(kind: &Resource, object: &Object, replaced: Option<&Object>)
         return Err(ApiError::internal(format!("rpc error: code = ResourceExhausted desc = {problem}")));
     }
     if size + HEADER_BYTES > MAX_REQUEST_BYTES { Err(ApiError::request_too_large()) } else { Ok(()) }
+}
+
+/// Returns the size of the JSON of the metadata and the body.
+fn json_size(object: &Object) -> usize {
+    go::json_size(&object.metadata).saturating_add(go::json_size(&object.body))
 }
 
 /// Returns the size of the transaction (`TxnRequest`): if the version of the key is the expected one, it puts the
@@ -81,7 +92,28 @@ fn varint(number: u64) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+
+    #[test]
+    fn the_json_of_an_object_is_bounded_by_its_memory() {
+        let text = "\u{1}<>&".repeat(1_000);
+        let escaped = json!({ (text.as_str()): text });
+        for metadata in
+            [json!({}), json!({ "labels": escaped, "name": text, "creationTimestamp": "2026-01-01T00:00:00Z" })]
+        {
+            for data in [json!(null), json!([vec![true; 1_000], vec![-1.5e300; 1_000]]), escaped.clone()] {
+                let fields = json!({ "metadata": metadata, "data": data });
+                let object = Object::from_json(fields.as_object().unwrap().clone()).unwrap();
+                let (size, memory) = (json_size(&object), object.memory_of_values());
+                assert!(
+                    size <= memory * MAX_JSON_PER_BYTE + MAX_FIXED_BYTES,
+                    "{size} bytes of JSON, {memory} of memory"
+                );
+            }
+        }
+    }
 
     #[test]
     fn numbers_have_seven_bits_per_byte() {

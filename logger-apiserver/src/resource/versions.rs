@@ -107,16 +107,16 @@ impl Versions {
     /// The version of the stored object no longer exists, the conversion needs a webhook, or the defaults are too
     /// large.
     pub(crate) fn read(&self, stored: &Stored, requested: &str) -> Result<Stored> {
-        let from = stored.written.version.as_ref().unwrap_or(&self.storage).clone();
+        let from = stored.written.version.as_deref().unwrap_or(&self.storage);
         let is_complete = stored.written.completed_by == Some(self.serial);
-        if is_complete && *from == *requested {
+        if is_complete && from == requested {
             return Ok(stored.clone());
         }
         let mut object = Object::clone(stored);
         if !is_complete {
-            self.complete(&mut object, &from)?;
+            self.complete(&mut object.body, from)?;
         }
-        self.convert(&mut object, &from, requested)?;
+        self.convert(&mut object, from, requested)?;
         object.written = Written { version: Some(requested.into()), completed_by: Some(self.serial) };
         Ok(Arc::new(object))
     }
@@ -127,21 +127,19 @@ impl Versions {
     /// As [`read`](Self::read).
     pub(crate) fn write(&self, object: &mut Object, own: &str) -> Result<()> {
         object.body.values_mut().for_each(go::normalize_numbers);
-        let from = object.written.version.clone().unwrap_or_else(|| own.into());
-        self.convert(object, &from, &self.storage)?;
-        object.written = Written { version: Some(self.storage.clone()), completed_by: None };
-        let mut completed = object.clone();
+        let from = object.written.version.clone();
+        self.convert(object, from.as_deref().unwrap_or(own), &self.storage)?;
+        let mut completed = object.body.clone();
         self.complete(&mut completed, &self.storage)?;
-        if completed.body == object.body {
-            object.written.completed_by = Some(self.serial);
-        }
+        let completed_by = (completed == object.body).then_some(self.serial);
+        object.written = Written { version: Some(self.storage.clone()), completed_by };
         Ok(())
     }
 
-    /// Prunes and defaults an object by the current schema of a version.
-    fn complete(&self, object: &mut Object, version: &str) -> Result<()> {
+    /// Prunes and defaults the fields of an object by the current schema of a version.
+    fn complete(&self, fields: &mut Map<String, Value>, version: &str) -> Result<()> {
         self.validator(version).map_or(Ok(()), |validator| {
-            validator.prune_and_default(&mut object.body).map_err(|DefaultsTooLarge| ApiError::request_too_large())
+            validator.prune_and_default(fields).map_err(|DefaultsTooLarge| ApiError::request_too_large())
         })
     }
 

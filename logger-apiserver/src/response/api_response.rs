@@ -16,14 +16,15 @@ use serde_json::{Value, json};
 use crate::{
     api::{
         error::{ApiError, TooLargeResourceVersion},
-        object::{Encodable, Stored},
+        object::Stored,
     },
     handlers::{list::Page, request::ResourceRequest, watch::Watch},
     lifecycle::deletion::Deleted,
     response::{
         document::DocumentResponse,
-        table::{self, Table},
-        watch,
+        objects::ObjectResponse,
+        table,
+        watch::{self, EventCounter},
     },
     storage::shared::SharedState,
     wire::{
@@ -44,6 +45,8 @@ pub type Body = UnsyncBoxBody<Bytes, Infallible>;
 #[derive(Debug)]
 pub(crate) enum ApiResponse {
     Content(StatusCode, Content),
+    /// An object or a list, which is not encoded yet.
+    Objects(StatusCode, Box<ObjectResponse>),
     /// A value that is encoded as the client accepts it.
     Value(StatusCode, Value),
     /// An error, which may specify when to retry.
@@ -65,16 +68,10 @@ impl ApiResponse {
         Self::Value(StatusCode::OK, value)
     }
 
+    /// Creates the response with an object.
     pub(crate) fn object(code: StatusCode, request: &ResourceRequest, object: &Stored) -> Self {
-        let kind = &request.kind;
-        match request.representation {
-            Representation::MetadataList(_) => negotiation::wrong_shape(kind, false).into(),
-            Representation::Object => Self::encoded(code, request, &object.encodable_as(kind)),
-            Representation::Metadata(version) => Self::encoded(code, request, &object.partial_object_metadata(version)),
-            Representation::Table(options) => {
-                Self::encoded(code, request, &Table::of_object(kind, options, object, true))
-            }
-        }
+        let response = ObjectResponse::object(request, object.clone());
+        response.map_or_else(Self::from, |response| Self::Objects(code, Box::new(response)))
     }
 
     /// Creates a `Status` that reports success.
@@ -99,38 +96,10 @@ impl ApiResponse {
         }
     }
 
-    /// Creates a list. As on the real server, items of built-in kinds have no type.
-    pub(crate) fn list(request: &ResourceRequest, page: &Page) -> Self {
-        let kind = &request.kind;
-        let api_version = kind.api_version();
-        let type_meta = kind.is_custom.then_some((api_version.as_str(), kind.kind.as_str()));
-        let mut metadata = json!({ "resourceVersion": page.version.to_string() });
-        if page.next.is_some() || kind.is_custom && request.representation == Representation::Object {
-            metadata["continue"] = json!(page.next.as_deref().unwrap_or_default());
-        }
-        if let Some(remaining) = page.remaining {
-            metadata["remainingItemCount"] = json!(remaining);
-        }
-        match request.representation {
-            Representation::Metadata(_) => negotiation::wrong_shape(kind, true).into(),
-            Representation::Table(options) => {
-                Self::encoded(StatusCode::OK, request, &Table::of_list(kind, options, page, metadata))
-            }
-            Representation::MetadataList(version) => {
-                let items: Vec<_> = page.items.iter().map(|object| object.partial_object_metadata(version)).collect();
-                let items = Some(items).filter(|items| !items.is_empty());
-                let (api_version, kind) = (version.api_version(), "PartialObjectMetadataList");
-                Self::encoded(StatusCode::OK, request, &List { api_version, kind, metadata, items })
-            }
-            Representation::Object => {
-                let items = Some(page.items.iter().map(|object| object.encodable(type_meta)).collect());
-                Self::encoded(
-                    StatusCode::OK,
-                    request,
-                    &List { api_version: &api_version, kind: &kind.list_kind, metadata, items },
-                )
-            }
-        }
+    /// Creates the response with a list.
+    pub(crate) fn list(request: &ResourceRequest, page: Page) -> Self {
+        let response = ObjectResponse::list(request, page);
+        response.map_or_else(Self::from, |response| Self::Objects(StatusCode::OK, Box::new(response)))
     }
 
     /// Creates the response to a delete: the object while it is terminating, and a success once it is removed.
@@ -160,6 +129,7 @@ impl ApiResponse {
     pub(crate) fn into_response(self, shared: Arc<SharedState>, encoding: Encoding) -> Response<Body> {
         match self {
             Self::Content(code, content) => response(code, content.media_type, full(content.bytes)),
+            Self::Objects(code, objects) => Self::Content(code, objects.encode()).into_response(shared, encoding),
             Self::Value(code, value) => Self::Content(code, encoding.write(&value)).into_response(shared, encoding),
             Self::Error(status) => error_response(&status, encoding),
             Self::Text(code, text) => response(code, "text/plain; charset=utf-8", full(text.into_owned())),
@@ -169,11 +139,7 @@ impl ApiResponse {
                 response
             }
             Self::Document(document) => document.into_response(),
-            Self::Watch(watch) => {
-                let media_type = watch.encoding.stream_media_type();
-                let frames = watch::stream(*watch, shared).map(|event| Ok(http_body::Frame::data(event)));
-                response(StatusCode::OK, media_type, StreamBody::new(frames).boxed_unsync())
-            }
+            Self::Watch(watch) => watch_response(*watch, shared),
             Self::WithWarnings(response, warnings) => add_warnings(response.into_response(shared, encoding), &warnings),
             Self::WatchError(status) => {
                 response(StatusCode::OK, encoding.stream_media_type(), full(encoding.event("ERROR", &status)))
@@ -198,14 +164,18 @@ impl From<TooLargeResourceVersion> for ApiResponse {
     }
 }
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct List<'a> {
-    api_version: &'a str,
-    kind: &'a str,
-    metadata: Value,
-    /// An empty list of metadata has null items.
-    items: Option<Vec<Encodable<'a>>>,
+/// Returns the response to a watch, with the [`EventCounter`] of its body as an extension.
+fn watch_response(watch: Watch, shared: Arc<SharedState>) -> Response<Body> {
+    let media_type = watch.encoding.stream_media_type();
+    let counter = EventCounter::default();
+    let sent = counter.clone();
+    let frames = watch::frames(watch, shared).map(move |frame| {
+        sent.add(frame.events());
+        Ok(http_body::Frame::data(frame.into_bytes()))
+    });
+    let mut response = response(StatusCode::OK, media_type, StreamBody::new(frames).boxed_unsync());
+    response.extensions_mut().insert(counter);
+    response
 }
 
 fn add_warnings(mut response: Response<Body>, warnings: &[String]) -> Response<Body> {

@@ -29,7 +29,7 @@ use crate::{
     server::{
         access::{self, Identity},
         builder::Builder,
-        dispatch,
+        dispatch::{self, Input},
     },
     storage::{shared::SharedState, state::State, store::Event},
     wire::{body::MAX_BODY_BYTES, content::Encoding, negotiation},
@@ -199,15 +199,23 @@ impl ApiServer {
     pub(crate) async fn respond(self, request: Request<kube::client::Body>) -> Response<Body> {
         let (parts, body) = request.into_parts();
         #[cfg(feature = "serve")]
-        let measurement = self.metrics.start(&self.shared.lock(), &parts);
+        let measurement = self.metrics.start(&parts);
+        #[cfg(feature = "serve")]
+        let observe = |state: &State| measurement.observe(state);
+        #[cfg(not(feature = "serve"))]
+        let observe = |_: &State| {};
         let encoding = encoding_of(&parts);
         let response = match Limited::new(body, MAX_BODY_BYTES).collect().await {
-            Ok(body) => self.handle(&parts, body.to_bytes()).await,
+            Ok(body) => self.handle(&parts, body.to_bytes(), &observe).await,
             Err(error) if error.is::<LengthLimitError>() => {
                 ApiError::entity_too_large(&format!("limit is {MAX_BODY_BYTES}")).into()
             }
             Err(error) => ApiError::bad_request(format!("the request body could not be read: {error}")).into(),
         };
+        #[cfg(feature = "serve")]
+        if !measurement.is_observed() {
+            measurement.observe(&self.shared.lock());
+        }
         let response = response.into_response(self.shared, encoding);
         #[cfg(feature = "serve")]
         let response = measurement.finish(response);
@@ -215,23 +223,28 @@ impl ApiServer {
     }
 
     /// Handles a request. A read of a resource version that is larger than the current one waits for that version.
-    async fn handle(&self, parts: &Parts, body: Bytes) -> ApiResponse {
-        let mut changed = self.shared.subscribe();
+    /// `observe` is called with the state before each attempt.
+    async fn handle(&self, parts: &Parts, body: Bytes, observe: &(impl Fn(&State) + Sync)) -> ApiResponse {
+        let mut notified = None;
         let deadline = Instant::now() + MAX_WAIT;
         let credentials = match self.identity.credentials(parts) {
             Ok(credentials) => credentials,
             Err(error) => return error.into(),
         };
         loop {
-            changed.mark_unchanged();
-            match self.attempt(&credentials, parts, body.clone()) {
-                Err(ApiError::TooLargeResourceVersion(error)) => {
+            let error = match self.attempt(&credentials, parts, body.clone(), observe) {
+                Err(ApiError::TooLargeResourceVersion(error)) => error,
+                outcome => return outcome.unwrap_or_else(ApiResponse::from),
+            };
+            match &mut notified {
+                // The request is repeated, because the version may have been reached before this.
+                None => notified = Some(self.shared.notifications.subscribe()),
+                Some(notified) => {
                     // `shared` owns the sender, so that the channel is not closed.
-                    if timeout_at(deadline, changed.changed()).await.is_err() {
+                    if timeout_at(deadline, notified.changed()).await.is_err() {
                         return error.into();
                     }
                 }
-                outcome => return outcome.unwrap_or_else(ApiResponse::from),
             }
         }
     }
@@ -244,7 +257,7 @@ impl ApiServer {
 
     /// Updates quotas and aggregates cluster roles after these changes, and returns all changes. Like the garbage
     /// collector, these are controllers of kube-controller-manager.
-    fn run_controllers(&self, state: &mut State, mut changes: Vec<Event>) -> Vec<Event> {
+    fn run_controllers(&self, state: &mut State, mut changes: Vec<Arc<Event>>) -> Vec<Arc<Event>> {
         if self.collector.is_none() {
             return changes;
         }
@@ -265,9 +278,18 @@ impl ApiServer {
         Some(response.into_response(self.shared.clone(), encoding_of(parts)))
     }
 
-    fn attempt(&self, credentials: &Credentials, parts: &Parts, body: Bytes) -> Result<ApiResponse> {
+    fn attempt(
+        &self,
+        credentials: &Credentials,
+        parts: &Parts,
+        body: Bytes,
+        observe: &impl Fn(&State),
+    ) -> Result<ApiResponse> {
+        let input = Input::parse(parts, body);
+        let is_health_check = input.is_health_check();
         let mut state = self.shared.lock();
-        if !dispatch::is_health_request(parts) {
+        observe(&state);
+        if !is_health_check {
             state.check()?;
         }
         let mut documents = self.documents.lock().unwrap_or_else(PoisonError::into_inner);
@@ -276,7 +298,7 @@ impl ApiServer {
             if parts.uri.path() == metrics::PATH && parts.method == http::Method::GET {
                 return Ok(self.metrics.respond(&state));
             }
-            dispatch::handle(&mut state, &mut documents, &user, parts, body)
+            dispatch::handle(&mut state, &mut documents, &user, parts, input)
         });
         drop(documents);
         // A failed request may have changed something as well. If this fails, all later requests fail.
@@ -284,7 +306,7 @@ impl ApiServer {
         let changes = changes.unwrap_or_else(|| state.store.take_events());
         let changes = self.run_controllers(&mut state, changes);
         match self.shared.commit(state, &changes) {
-            Err(error) if !dispatch::is_health_request(parts) => Err(error),
+            Err(error) if !is_health_check => Err(error),
             _ => outcome,
         }
     }

@@ -42,7 +42,7 @@ fn create_object(state: &mut State, resource: &str, object: &Value) {
     }
     managed_fields::track(Author::server(&kind, &Endpoint::Main), None, &mut object);
     metadata::fill_system_fields(kind.strategy.generation, &mut object);
-    state.store.put(resource, &object);
+    state.store.put(resource, object);
 }
 
 fn create_priority(state: &mut State, kind: &Resource, (name, value, description): &(&str, i64, &str)) {
@@ -53,7 +53,7 @@ fn create_priority(state: &mut State, kind: &Resource, (name, value, description
     kind.default_built_in(&mut class.body);
     managed_fields::track(Author::server(kind, &Endpoint::Main), None, &mut class);
     metadata::fill_system_fields(kind.strategy.generation, &mut class);
-    state.store.put(priority_class::RESOURCE, &class);
+    state.store.put(priority_class::RESOURCE, class);
 }
 
 /// Creates the bootstrap namespaces.
@@ -66,6 +66,6 @@ fn create_namespaces(state: &mut State) {
         managed_fields::track(Author::server(&kind, &Endpoint::Main), None, &mut namespace);
         metadata::fill_system_fields(kind.strategy.generation, &mut namespace);
         namespace::prepare_create(&mut namespace);
-        state.store.put("namespaces", &namespace);
+        state.store.put("namespaces", namespace);
     }
 }

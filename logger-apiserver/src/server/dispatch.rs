@@ -34,11 +34,50 @@ use crate::{
     response::{api_response::ApiResponse, document::Caching},
     storage::state::State,
     wire::{
+        body,
         content::Encoding,
+        duplicate_fields::{self, Decoded},
         negotiation,
         request::{Query, Route, Target},
     },
 };
+
+/// The size up to which a body is decoded before the state is locked, in bytes. This bounds the memory of bodies that
+/// are decoded concurrently.
+const MAX_CONCURRENTLY_DECODED: usize = 64 << 10;
+
+/// The route and the body of a request.
+pub(crate) struct Input {
+    route: Route,
+    body: Bytes,
+    /// The body, if it is decoded already.
+    decoded: Option<serde_json::Result<Decoded>>,
+}
+
+impl Input {
+    /// Parses what does not depend on the state, so that it is not locked meanwhile: the path, and the JSON of small
+    /// objects.
+    pub(crate) fn parse(parts: &Parts, body: Bytes) -> Self {
+        let route = Route::parse(parts.uri.path());
+        let is_decoded = body.len() <= MAX_CONCURRENTLY_DECODED && is_write_of_json(&route, parts);
+        let decoded = is_decoded.then(|| duplicate_fields::json(&body));
+        Self { route, body, decoded }
+    }
+
+    /// Returns whether the request is a health check, which is handled even after a failure.
+    pub(crate) fn is_health_check(&self) -> bool {
+        matches!(self.route, Route::Health { .. })
+    }
+}
+
+/// Returns whether the body of a request is the JSON of a created or updated object.
+fn is_write_of_json(route: &Route, parts: &Parts) -> bool {
+    let Route::Resource(target) = route else { return false };
+    matches!(parts.method, Method::POST | Method::PUT)
+        && matches!(target.subresource.as_deref(), None | Some("status"))
+        && matches!(content_type(parts), "" | body::JSON)
+        && Review::find(target).is_none()
+}
 
 /// Handles a request.
 pub(crate) fn handle(
@@ -46,16 +85,16 @@ pub(crate) fn handle(
     cache: &mut DocumentCache,
     user: &Arc<User>,
     parts: &Parts,
-    body: Bytes,
+    input: Input,
 ) -> Result<ApiResponse> {
-    let route = Route::parse(parts.uri.path());
+    let Input { route, body, decoded } = input;
     if let Route::Resource(target) = route {
         return match Review::find(&target) {
             Some(_) if target.name.is_some() => Err(ApiError::unknown_resource()),
             Some(review) => {
-                review.respond(state, user, target.namespace.as_deref(), &parts.method, &content_type(parts), &body)
+                review.respond(state, user, target.namespace.as_deref(), &parts.method, content_type(parts), &body)
             }
-            None => resource(state, target, user, parts, body),
+            None => resource(state, target, user, parts, (body, decoded)),
         };
     }
     if route == Route::Unknown {
@@ -76,11 +115,6 @@ pub(crate) fn handle(
         return Err(ApiError::method_not_allowed());
     }
     handle_non_resource(state, cache, route, parts)
-}
-
-/// Returns whether a request is a health check, which is handled even after a failure.
-pub(crate) fn is_health_request(parts: &Parts) -> bool {
-    matches!(Route::parse(parts.uri.path()), Route::Health { .. })
 }
 
 /// Handles a request for a path that is not a resource: discovery, OpenAPI, version and health.
@@ -125,11 +159,17 @@ fn header<'a>(parts: &'a Parts, name: &HeaderName) -> &'a str {
 }
 
 /// Returns the media type of the body, without parameters.
-fn content_type(parts: &Parts) -> String {
-    header(parts, &CONTENT_TYPE).split(';').next().unwrap_or_default().trim().to_owned()
+fn content_type(parts: &Parts) -> &str {
+    header(parts, &CONTENT_TYPE).split(';').next().unwrap_or_default().trim()
 }
 
-fn resource(state: &mut State, target: Target, user: &Arc<User>, parts: &Parts, body: Bytes) -> Result<ApiResponse> {
+fn resource(
+    state: &mut State,
+    target: Target,
+    user: &Arc<User>,
+    parts: &Parts,
+    (body, decoded): (Bytes, Option<serde_json::Result<Decoded>>),
+) -> Result<ApiResponse> {
     let kind = find_kind(state, &target, &parts.method)?;
     let endpoint = endpoint(&kind, &target)?;
     let is_unsupported = match parts.method {
@@ -153,8 +193,9 @@ fn resource(state: &mut State, target: Target, user: &Arc<User>, parts: &Parts, 
         endpoint,
         manager: request::manager(&query, header(parts, &USER_AGENT)),
         query,
-        content_type: content_type(parts),
+        content_type: content_type(parts).to_owned(),
         body,
+        decoded: RefCell::new(decoded),
         strict_errors: RefCell::default(),
         warnings: RefCell::new(warnings),
     };
@@ -234,7 +275,7 @@ fn perform(state: &mut State, method: &Method, request: &ResourceRequest) -> Res
         Method::GET | Method::HEAD if request.query.flag("watch") => {
             Ok(ApiResponse::Watch(Box::new(Watch::new(state, request)?)))
         }
-        Method::GET | Method::HEAD => Ok(ApiResponse::list(request, &list::list(state, request)?)),
+        Method::GET | Method::HEAD => Ok(ApiResponse::list(request, list::list(state, request)?)),
         Method::POST | Method::DELETE if matches!(request.endpoint, Endpoint::Status | Endpoint::Approval) => {
             Err(unsupported_verb(kind, method))
         }
@@ -253,7 +294,7 @@ fn perform(state: &mut State, method: &Method, request: &ResourceRequest) -> Res
         Method::PUT | Method::PATCH if kind.is_custom => Err(ApiError::bad_request("name must be provided")),
         Method::DELETE if named => Ok(ApiResponse::deleted(request, &delete::delete(state, request)?)),
         Method::DELETE if kind.strategy.allows_delete_collection => {
-            Ok(ApiResponse::list(request, &delete::delete_collection(state, request)?))
+            Ok(ApiResponse::list(request, delete::delete_collection(state, request)?))
         }
         _ => Err(ApiError::method_not_allowed()),
     }

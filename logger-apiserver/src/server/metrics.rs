@@ -4,9 +4,10 @@
 //! first [`MAX_RESOURCES`].
 
 use std::{
+    borrow::Cow,
     collections::{BTreeMap, BTreeSet},
     fmt,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
 use http::{Method, Response, header::CONTENT_TYPE, request::Parts};
@@ -20,7 +21,10 @@ use tokio::time::Instant;
 
 use crate::{
     meta::review,
-    response::api_response::{ApiResponse, Body},
+    response::{
+        api_response::{ApiResponse, Body},
+        watch::EventCounter,
+    },
     storage::state::State,
     wire::{
         content::Content,
@@ -45,7 +49,7 @@ const BUCKETS: [f64; 23] = [
     45.0, 60.0,
 ];
 
-type Labels<const N: usize> = [(&'static str, String); N];
+type Labels<const N: usize> = [(&'static str, Cow<'static, str>); N];
 
 /// The metrics of one server.
 pub(crate) struct Metrics {
@@ -100,30 +104,31 @@ impl Metrics {
     }
 
     /// Starts the measurement of a request.
-    pub(crate) fn start(self: &Arc<Self>, state: &State, parts: &Parts) -> Measurement {
-        let target = self.target(state, parts);
-        let in_flight = match target.verb {
+    pub(crate) fn start(self: &Arc<Self>, parts: &Parts) -> Measurement {
+        let info = RequestInfo::new(&parts.method, &parts.uri);
+        let verb = verb(&info, parts);
+        let in_flight = match verb {
             "WATCH" => None,
             "GET" | "LIST" => Some("readOnly"),
             _ => Some("mutating"),
         };
         let in_flight = in_flight.map(|kind| {
-            let gauge = self.in_flight.get_or_create(&[("request_kind", kind.to_owned())]).clone();
+            let gauge = self.in_flight.get_or_create(&[("request_kind", kind.into())]).clone();
             Held::new(gauge)
         });
-        Measurement { metrics: Arc::clone(self), target, started: Instant::now(), _in_flight: in_flight }
+        let (metrics, started) = (Arc::clone(self), Instant::now());
+        Measurement { metrics, info, verb, is_served: OnceLock::new(), started, _in_flight: in_flight }
     }
 
-    /// Returns the labels of a request.
-    fn target(&self, state: &State, parts: &Parts) -> Target {
-        let info = RequestInfo::new(&parts.method, &parts.uri);
-        let mut target = Target { verb: verb(&info, parts), ..Target::default() };
+    /// Returns the labels of a request. `is_served` is whether its resource is.
+    fn target(&self, info: RequestInfo, verb: &'static str, is_served: bool) -> Target {
+        let mut target = Target { verb, ..Target::default() };
         if info.resource.is_empty() {
             let first = info.path.split('/').nth(1).unwrap_or_default();
             target.subresource = if PATHS.contains(&first) { format!("/{first}") } else { String::new() };
             return target;
         }
-        if !self.has_series(state, &info) {
+        if !is_served || !self.has_series(&info) {
             return target;
         }
         target.dry_run = if info.has_option("dryRun") { "All" } else { "" };
@@ -139,14 +144,10 @@ impl Metrics {
         target
     }
 
-    /// Returns whether a resource is served and has dedicated series.
-    fn has_series(&self, state: &State, info: &RequestInfo) -> bool {
-        let is_review = review::ALL.iter().any(|review| review.group == info.group && review.plural() == info.resource);
-        if !is_review && state.registry.get(&info.group, &info.version, &info.resource).is_none() {
-            return false;
-        }
+    /// Returns whether a served resource has dedicated series.
+    fn has_series(&self, info: &RequestInfo) -> bool {
         let mut resources = self.resources.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = format!("{}/{}/{}", info.group, info.version, info.resource);
+        let key = [info.group.as_str(), info.version.as_str(), info.resource.as_str()].join("/");
         resources.contains(&key) || resources.len() < MAX_RESOURCES && resources.insert(key)
     }
 
@@ -168,8 +169,8 @@ impl Metrics {
         self.resource_objects.clear();
         for (key, count) in counts.into_iter().take(MAX_RESOURCES) {
             let (resource, group) = key.split_once('.').unwrap_or((key, ""));
-            self.objects.get_or_create(&[("resource", key.to_owned())]).set(count);
-            let labels = [("group", group.to_owned()), ("resource", resource.to_owned())];
+            self.objects.get_or_create(&[("resource", key.to_owned().into())]).set(count);
+            let labels = [("group", group.to_owned().into()), ("resource", resource.to_owned().into())];
             self.resource_objects.get_or_create(&labels).set(count);
         }
     }
@@ -208,46 +209,68 @@ impl Target {
     /// Returns the labels of running requests.
     fn running(&self) -> Labels<7> {
         [
-            ("component", "apiserver".to_owned()),
-            ("group", self.group.clone()),
-            ("resource", self.resource.clone()),
-            ("scope", self.scope.to_owned()),
-            ("subresource", self.subresource.clone()),
-            ("verb", self.verb.to_owned()),
-            ("version", self.version.clone()),
+            ("component", "apiserver".into()),
+            ("group", self.group.clone().into()),
+            ("resource", self.resource.clone().into()),
+            ("scope", self.scope.into()),
+            ("subresource", self.subresource.clone().into()),
+            ("verb", self.verb.into()),
+            ("version", self.version.clone().into()),
         ]
     }
 
     /// Returns the labels of completed requests.
     fn completed(&self) -> Labels<8> {
         let [component, group, resource, scope, subresource, verb, version] = self.running();
-        [component, ("dry_run", self.dry_run.to_owned()), group, resource, scope, subresource, verb, version]
+        [component, ("dry_run", self.dry_run.into()), group, resource, scope, subresource, verb, version]
     }
 
     /// Returns the labels of responses with a code.
     fn responded(&self, code: u16) -> Labels<9> {
         let [component, dry_run, group, resource, scope, subresource, verb, version] = self.completed();
-        [("code", code.to_string()), component, dry_run, group, resource, scope, subresource, verb, version]
+        [("code", code.to_string().into()), component, dry_run, group, resource, scope, subresource, verb, version]
     }
 
     /// Returns the labels of events of a watch.
     fn events(&self) -> Labels<3> {
-        [("group", self.group.clone()), ("resource", self.resource.clone()), ("version", self.version.clone())]
+        [
+            ("group", self.group.clone().into()),
+            ("resource", self.resource.clone().into()),
+            ("version", self.version.clone().into()),
+        ]
     }
 }
 
 /// The measurement of one request.
 pub(crate) struct Measurement {
     metrics: Arc<Metrics>,
-    target: Target,
+    info: RequestInfo,
+    verb: &'static str,
+    /// Whether the resource of the request was served when the request was handled.
+    is_served: OnceLock<bool>,
     started: Instant,
     _in_flight: Option<Held>,
 }
 
 impl Measurement {
+    /// Determines the labels of the request. The first state counts, which is that before the request is handled.
+    pub(crate) fn observe(&self, state: &State) {
+        let RequestInfo { group, version, resource, .. } = &self.info;
+        self.is_served.get_or_init(|| {
+            let is_review = review::ALL.iter().any(|review| review.group == *group && review.plural() == *resource);
+            is_review || state.registry.get(group, version, resource).is_some()
+        });
+    }
+
+    /// Returns whether the labels of the request are determined. Some requests fail before.
+    pub(crate) fn is_observed(&self) -> bool {
+        self.is_served.get().is_some()
+    }
+
     /// Records the response. A watch is measured until its body is dropped.
     pub(crate) fn finish(self, response: Response<Body>) -> Response<Body> {
-        let Self { metrics, target, started, .. } = &self;
+        let Self { metrics, info, verb, is_served, started, _in_flight } = self;
+        let target = metrics.target(info, verb, is_served.get().is_some_and(|is_served| *is_served));
         metrics.requests.get_or_create(&target.responded(response.status().as_u16())).inc();
         if target.verb != "WATCH" {
             metrics.durations.get_or_create(&target.completed()).observe(started.elapsed().as_secs_f64());
@@ -255,10 +278,12 @@ impl Measurement {
         }
         let running = Held::new(metrics.long_running.get_or_create(&target.running()).clone());
         let events = metrics.watch_events.get_or_create(&target.events()).clone();
+        // The response to a watch that fails has no counter, and one event.
+        let counter = response.extensions().get::<EventCounter>().cloned();
         response.map(|body| {
             let counted = body.map_frame(move |frame| {
                 let _ = &running;
-                events.inc();
+                events.inc_by(counter.as_ref().map_or(1, |counter| counter.take() as u64));
                 frame
             });
             counted.boxed_unsync()

@@ -13,6 +13,7 @@
 use std::{
     fs,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use redb::{Database, DatabaseError, Durability, ReadableDatabase, ReadableTable, TableDefinition};
@@ -134,7 +135,7 @@ pub(crate) struct DataDir {
 }
 
 impl DataDir {
-    fn write(&mut self, changes: &[Event], version: u64) -> Result<(), Box<dyn std::error::Error>> {
+    fn write(&mut self, changes: &[Arc<Event>], version: u64) -> Result<(), Box<dyn std::error::Error>> {
         let mut transaction = self.database.begin_write()?;
         let is_relaxed = self.safety == Safety::Relaxed;
         let is_synced = !is_relaxed || version > self.reserved || self.unsynced_writes == MAX_UNSYNCED_WRITES;
@@ -175,7 +176,7 @@ impl DataDir {
 }
 
 impl Persistence for DataDir {
-    fn persist(&mut self, changes: &[Event], version: u64) -> Result<(), String> {
+    fn persist(&mut self, changes: &[Arc<Event>], version: u64) -> Result<(), String> {
         self.write(changes, version).map_err(|error| error.to_string())
     }
 }

@@ -32,7 +32,7 @@ pub(crate) struct State {
 /// Persists changes, so that a restarted server has them.
 pub(crate) trait Persistence: std::fmt::Debug + Send {
     /// Persists all of these changes or none. The last one has `version`. They are durable when this returns.
-    fn persist(&mut self, changes: &[Event], version: u64) -> Result<(), String>;
+    fn persist(&mut self, changes: &[Arc<Event>], version: u64) -> Result<(), String>;
 }
 
 impl State {
@@ -76,7 +76,7 @@ impl State {
     }
 
     /// Persists changes, before any client sees them.
-    pub(crate) fn persist(&mut self, changes: &[Event]) -> Result<()> {
+    pub(crate) fn persist(&mut self, changes: &[Arc<Event>]) -> Result<()> {
         if let Some(persistence) = self.persistence.as_mut().filter(|_| !changes.is_empty()) {
             self.failure = persistence.persist(changes, self.store.version()).err();
         }

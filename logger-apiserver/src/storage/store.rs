@@ -29,7 +29,7 @@ impl Default for History {
 }
 
 /// One change of one object.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(crate) struct Event {
     pub(crate) version: u64,
     /// The resource of the object (`plural.group`).
@@ -70,14 +70,18 @@ impl Event {
 pub(crate) struct Store {
     version: u64,
     objects: BTreeMap<Arc<str>, BTreeMap<String, Stored>>,
-    log: VecDeque<Event>,
+    log: VecDeque<Arc<Event>>,
     /// The sum of [`Event::bytes`] in the log.
     log_bytes: usize,
     history: History,
     oldest_logged: u64,
+    /// The version of the latest event of each resource that is no longer in the log.
+    oldest_by_resource: BTreeMap<Arc<str>, u64>,
     compacted: u64,
     /// The changes since the last [`take_events`](Self::take_events).
-    pending: Vec<Event>,
+    pending: Vec<Arc<Event>>,
+    /// The events that the log dropped since the last [`take_dropped`](Self::take_dropped).
+    dropped: Vec<Arc<Event>>,
     /// The roles and bindings among the objects.
     policies: Policies,
 }
@@ -114,8 +118,10 @@ impl Store {
             log_bytes: 0,
             history,
             oldest_logged: 0,
+            oldest_by_resource: BTreeMap::new(),
             compacted: 0,
             pending: Vec::new(),
+            dropped: Vec::new(),
             policies: Policies::default(),
         }
     }
@@ -137,8 +143,13 @@ impl Store {
     }
 
     /// Returns the changes since the last call.
-    pub(crate) fn take_events(&mut self) -> Vec<Event> {
+    pub(crate) fn take_events(&mut self) -> Vec<Arc<Event>> {
         std::mem::take(&mut self.pending)
+    }
+
+    /// Returns the events that the log dropped since the last call, so that their objects are freed without the lock.
+    pub(crate) fn take_dropped(&mut self) -> Vec<Arc<Event>> {
+        std::mem::take(&mut self.dropped)
     }
 
     /// Returns all objects with their resources.
@@ -156,15 +167,20 @@ impl Store {
         self.version
     }
 
-    /// Returns the version of the latest change that is no longer in the log. A watch at an earlier version has missed
-    /// events.
+    /// Returns the version of the latest change that is no longer in the log.
     pub(crate) fn oldest_logged(&self) -> u64 {
         self.oldest_logged
     }
 
+    /// Returns whether a change of a resource after a version is no longer in the log. A watch at this version has missed
+    /// events.
+    pub(crate) fn has_dropped(&self, resource: &str, version: u64) -> bool {
+        self.oldest_by_resource.get(resource).is_some_and(|oldest| version < *oldest)
+    }
+
     /// Returns the oldest version of lists and of the start of watches.
     pub(crate) fn oldest(&self) -> u64 {
-        self.oldest_logged.max(self.compacted)
+        self.oldest_logged().max(self.compacted)
     }
 
     /// Expires all versions before the current one. Running watches are not affected.
@@ -219,9 +235,9 @@ impl Store {
     }
 
     /// Stores a new or changed object under the next version, and returns it as stored.
-    pub(crate) fn put(&mut self, resource: &str, object: &Object) -> Stored {
+    pub(crate) fn put(&mut self, resource: &str, object: Object) -> Stored {
         let version = self.next_version();
-        let after: Stored = Arc::new(object.with_resource_version(version));
+        let after: Stored = Arc::new(object.into_resource_version(version));
         let resource = self.name_of(resource);
         let objects = self.objects.entry(resource.clone()).or_default();
         let before = objects.insert(key(after.namespace(), after.name()), after.clone());
@@ -243,10 +259,15 @@ impl Store {
         self.record(version, resource, Some(before), None, deleted);
     }
 
-    /// Returns the first event after `version` for which `select` returns a value, and that value.
-    pub(crate) fn next_event<T>(&self, version: u64, select: impl Fn(&Event) -> Option<T>) -> Option<(u64, T)> {
+    /// Returns the first events after `version` for which `is_selected` is true, at most `max`.
+    pub(crate) fn events_after(
+        &self,
+        version: u64,
+        max: usize,
+        is_selected: impl Fn(&Event) -> bool,
+    ) -> Vec<Arc<Event>> {
         let start = self.log.partition_point(|event| event.version <= version);
-        self.log.range(start..).find_map(|event| Some((event.version, select(event)?)))
+        self.log.range(start..).filter(|event| is_selected(event)).take(max).cloned().collect()
     }
 
     /// Returns the shared name of a resource, which all its events reference.
@@ -268,7 +289,7 @@ impl Store {
         deleted: Option<Stored>,
     ) {
         let bytes = [&before, &deleted].into_iter().flatten().map(|object| object.memory()).sum();
-        let event = Event { version, resource, before, after, deleted, bytes };
+        let event = Arc::new(Event { version, resource, before, after, deleted, bytes });
         self.pending.push(event.clone());
         self.log.push_back(event);
         self.log_bytes += bytes;
@@ -277,6 +298,8 @@ impl Store {
         {
             self.log_bytes -= dropped.bytes;
             self.oldest_logged = dropped.version;
+            self.oldest_by_resource.insert(dropped.resource.clone(), dropped.version);
+            self.dropped.push(dropped);
         }
     }
 
@@ -287,7 +310,7 @@ impl Store {
 
 /// Returns `namespace/name`, which sorts like the keys in etcd.
 fn key(namespace: &str, name: &str) -> String {
-    format!("{namespace}/{name}")
+    [namespace, "/", name].concat()
 }
 
 impl Objects for Store {
@@ -315,7 +338,7 @@ mod tests {
     /// Writes an object with a text of this length.
     fn put(store: &mut Store, name: &str, length: usize) {
         let fields = json!({ "metadata": { "name": name }, "data": "x".repeat(length) });
-        store.put("things", &Object::from_json(fields.as_object().unwrap().clone()).unwrap());
+        store.put("things", Object::from_json(fields.as_object().unwrap().clone()).unwrap());
         store.take_events();
     }
 

@@ -9,7 +9,7 @@ use serde_saphyr::Options;
 use crate::{
     api::error::{ApiError, MEDIA_TYPES, Result},
     wire::{
-        duplicate_fields::{self, YamlError},
+        duplicate_fields::{self, Decoded, YamlError},
         protobuf::{self, Envelope},
     },
 };
@@ -17,7 +17,8 @@ use crate::{
 /// The maximum size of a request body (`MaxRequestBodyBytes`).
 pub(crate) const MAX_BODY_BYTES: usize = 3 << 20;
 
-const JSON: &str = "application/json";
+/// The media type of JSON.
+pub(crate) const JSON: &str = "application/json";
 const YAML: &str = "application/yaml";
 
 /// The maximum number of bytes of a body that an error shows.
@@ -69,8 +70,17 @@ pub(crate) fn fields(content_type: &str, body: &[u8], api_version: &str, kind: &
             YamlError::ExcessiveAliasing => DecodeError::Unrecognized(error.to_string()),
             YamlError::Syntax(detail) => unparsable(detail),
         })?,
-        _ => duplicate_fields::json(body).map_err(|error| unparsable(go_syntax_error(&error)))?,
+        _ => return json_fields(duplicate_fields::json(body)),
     };
+    object_fields(decoded)
+}
+
+/// Returns the fields of an object that is decoded from JSON.
+pub(crate) fn json_fields(decoded: serde_json::Result<Decoded>) -> Result<Fields, DecodeError> {
+    object_fields(decoded.map_err(|error| unparsable(go_syntax_error(&error)))?)
+}
+
+fn object_fields(decoded: Decoded) -> Result<Fields, DecodeError> {
     match decoded.value {
         Value::Object(fields) => Ok(Fields { fields, strict_errors: decoded.strict_errors }),
         other => Err(unparsable(not_an_object(&other))),

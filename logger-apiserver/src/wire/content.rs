@@ -15,6 +15,9 @@ pub(crate) enum Encoding {
     Protobuf,
 }
 
+/// The capacity of the first allocation for JSON, in bytes. Most objects are smaller.
+const JSON_CAPACITY: usize = 1 << 10;
+
 /// An encoded value.
 #[derive(Debug)]
 pub(crate) struct Content {
@@ -79,7 +82,9 @@ impl Encoding {
 }
 
 fn json(value: &impl Serialize) -> Vec<u8> {
-    serde_json::to_vec(value).expect("objects have string keys and serialize")
+    let mut json = Vec::with_capacity(JSON_CAPACITY);
+    serde_json::to_writer(&mut json, value).expect("objects have string keys and serialize");
+    json
 }
 
 fn as_value(value: &impl Serialize) -> Value {

@@ -24,6 +24,7 @@ const MAX_SCALAR_BYTES: usize = 2 * MAX_BODY_BYTES;
 const YAML_PREFIX: &str = "yaml: unmarshal errors:\n  ";
 
 /// A decoded value and its strict decoding errors. The last of several duplicate fields wins.
+#[derive(Debug)]
 pub(crate) struct Decoded {
     pub(crate) value: Value,
     /// The errors that strict decoding reports.
@@ -126,10 +127,23 @@ struct Finder {
 }
 
 impl Finder {
-    /// Runs a closure with a segment appended to the path.
-    fn with_segment<T>(&mut self, segment: &str, decode: impl FnOnce(&mut Self) -> T) -> T {
+    /// Runs a closure with the name of a field appended to the path.
+    fn with_field<T>(&mut self, name: &str, decode: impl FnOnce(&mut Self) -> T) -> T {
         let length = self.path.len();
-        self.path.push_str(segment);
+        if length > 0 {
+            self.path.push('.');
+        }
+        self.path.push_str(name);
+        let value = decode(self);
+        self.path.truncate(length);
+        value
+    }
+
+    /// Runs a closure with an index appended to the path.
+    fn with_index<T>(&mut self, index: usize, decode: impl FnOnce(&mut Self) -> T) -> T {
+        let length = self.path.len();
+        // Writing to a string cannot fail.
+        let _ = write!(self.path, "[{index}]");
         let value = decode(self);
         self.path.truncate(length);
         value
@@ -214,16 +228,12 @@ impl<'de> Visitor<'de> for &mut Finder {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
         let mut list = Vec::new();
-        let mut index = String::new();
-        loop {
-            index.clear();
-            // Writing to a string cannot fail.
-            let _ = write!(index, "[{}]", list.len());
-            match self.with_segment(&index, |finder| items.next_element_seed(finder))? {
-                Some(item) => list.push(item),
-                None => return Ok(Value::Array(list)),
-            }
+        while let Some(item) = self.with_index(list.len(), |finder| items.next_element_seed(finder))? {
+            list.push(item);
         }
+        // The list may be stored.
+        list.shrink_to_fit();
+        Ok(Value::Array(list))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Value, A::Error> {
@@ -232,8 +242,7 @@ impl<'de> Visitor<'de> for &mut Finder {
             if map.contains_key(&key) {
                 self.record(&key, line);
             }
-            let dot = if self.path.is_empty() { "" } else { "." };
-            let value = self.with_segment(&format!("{dot}{key}"), |finder| fields.next_value_seed(finder))?;
+            let value = self.with_field(&key, |finder| fields.next_value_seed(finder))?;
             map.insert(key, value);
         }
         Ok(Value::Object(map))

@@ -1,18 +1,22 @@
 //! Correlation of new and old values for ratcheting: `CorrelatedObject` of `k8s.io/apiserver/pkg/cel/common`.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::list_type::key_of;
 use crate::schema::{Additional, Schema};
 
 /// The old value that a new value replaces.
 #[derive(Clone, Copy)]
-pub(super) struct OldValue<'a>(pub(super) &'a Value);
+pub(super) enum OldValue<'a> {
+    Value(&'a Value),
+    /// An object.
+    Fields(&'a Map<String, Value>),
+}
 
 impl<'a> OldValue<'a> {
     /// Returns the old value of a field.
     pub(super) fn field(self, name: &str) -> Option<Self> {
-        self.0.as_object()?.get(name).map(OldValue)
+        self.fields()?.get(name).map(OldValue::Value)
     }
 
     /// Returns the old value of a list item. Only the items of lists of type map are correlated.
@@ -21,18 +25,40 @@ impl<'a> OldValue<'a> {
             return None;
         }
         let key = key_of(item, list);
-        self.0.as_array()?.iter().find(|old| key_of(old, list) == key).map(OldValue)
+        self.items()?.iter().find(|old| key_of(old, list) == key).map(OldValue::Value)
+    }
+
+    fn fields(self) -> Option<&'a Map<String, Value>> {
+        match self {
+            Self::Value(value) => value.as_object(),
+            Self::Fields(fields) => Some(fields),
+        }
+    }
+
+    fn items(self) -> Option<&'a [Value]> {
+        match self {
+            Self::Value(value) => value.as_array().map(Vec::as_slice),
+            Self::Fields(_) => None,
+        }
     }
 
     /// Whether the value is unchanged. A value without a schema never counts as unchanged.
     pub(super) fn equals(self, value: &Value, schema: Schema<'_>) -> bool {
-        match (value, self.0) {
-            (Value::Array(new), Value::Array(old)) => new.len() == old.len() && self.equal_items(new, old, schema),
-            (Value::Object(new), Value::Object(old)) => {
-                new.len() == old.len() && new.iter().all(|(name, value)| self.equal_field(name, value, schema))
+        match (value, self) {
+            (Value::Array(new), Self::Value(Value::Array(old))) => {
+                new.len() == old.len() && self.equal_items(new, old, schema)
             }
-            (new, old) => new == old,
+            (Value::Object(new), _) => self.equals_fields(new, schema),
+            (new, Self::Value(old)) => new == old,
+            (_, Self::Fields(_)) => false,
         }
+    }
+
+    /// Whether the fields of an object are unchanged.
+    pub(super) fn equals_fields(self, new: &Map<String, Value>, schema: Schema<'_>) -> bool {
+        self.fields().is_some_and(|old| {
+            new.len() == old.len() && new.iter().all(|(name, value)| self.equal_field(name, value, schema))
+        })
     }
 
     fn equal_items(self, new: &[Value], old: &[Value], schema: Schema<'_>) -> bool {

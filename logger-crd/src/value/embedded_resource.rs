@@ -5,7 +5,7 @@
 use logger_names::validation as names;
 use serde_json::{Map, Value};
 
-use super::{child, entry, item, object_meta};
+use super::{child, object_meta, position::Position};
 use crate::{
     field::{ErrorList, FieldError, PathList},
     schema::{Additional, Schema},
@@ -17,41 +17,41 @@ const MAX_ANNOTATIONS_SIZE: usize = 256 << 10;
 /// Validates the Kubernetes object at `path`, and the objects embedded in it.
 pub(crate) fn validate_resource(value: &Value, schema: Schema<'_>, path: &str, is_root: bool) -> Vec<FieldError> {
     let mut errors = ErrorList::default();
-    validate_value(value, schema, path, is_root, &mut errors);
+    validate_value(value, schema, &Position::Path(path), is_root, &mut errors);
     errors.into_vec()
 }
 
 /// Validates the objects embedded in these fields.
 pub(super) fn validate_fields(fields: &Map<String, Value>, schema: Schema<'_>, path: &str) -> Vec<FieldError> {
     let mut errors = ErrorList::default();
-    validate_nested(fields, schema, path, &mut errors);
+    validate_nested(fields, schema, &Position::Path(path), &mut errors);
     errors.into_vec()
 }
 
-fn validate_value(value: &Value, schema: Schema<'_>, path: &str, is_root: bool, errors: &mut ErrorList) {
+fn validate_value(value: &Value, schema: Schema<'_>, position: &Position<'_>, is_root: bool, errors: &mut ErrorList) {
     match value {
         Value::Object(fields) => {
             if is_root || schema.is_embedded_resource() {
-                validate_object(fields, path, errors);
+                validate_object(fields, &position.path(), errors);
             }
-            validate_nested(fields, schema, path, errors);
+            validate_nested(fields, schema, position, errors);
         }
         Value::Array(items) => {
             let Some(schema) = schema.items() else { return };
             for (index, value) in items.iter().enumerate() {
-                validate_value(value, schema, &item(path, index), false, errors);
+                validate_value(value, schema, &Position::Item(position, index), false, errors);
             }
         }
         _ => {}
     }
 }
 
-fn validate_nested(fields: &Map<String, Value>, schema: Schema<'_>, path: &str, errors: &mut ErrorList) {
+fn validate_nested(fields: &Map<String, Value>, schema: Schema<'_>, position: &Position<'_>, errors: &mut ErrorList) {
     for (name, value) in fields {
         match (schema.property(name), schema.additional()) {
-            (Some(property), _) => validate_value(value, property, &child(path, name), false, errors),
+            (Some(property), _) => validate_value(value, property, &Position::Field(position, name), false, errors),
             (None, Some(Additional::Schema(schema))) => {
-                validate_value(value, schema, &entry(path, name), false, errors);
+                validate_value(value, schema, &Position::Entry(position, name), false, errors);
             }
             _ => {}
         }
@@ -77,7 +77,7 @@ pub(crate) fn coerce(
     invalid_fields: InvalidFields,
 ) -> Result<Vec<String>, Box<FieldError>> {
     let mut coercion = Coercion { invalid_fields, unknown: PathList::default() };
-    coercion.value(value, schema, path, is_root)?;
+    coercion.value(value, schema, &Position::Path(path), is_root)?;
     Ok(coercion.unknown.into_sorted())
 }
 
@@ -88,7 +88,7 @@ pub(super) fn coerce_fields(
     invalid_fields: InvalidFields,
 ) -> Result<Vec<String>, Box<FieldError>> {
     let mut coercion = Coercion { invalid_fields, unknown: PathList::default() };
-    coercion.fields(fields, schema, "")?;
+    coercion.fields(fields, schema, &Position::Path(""))?;
     Ok(coercion.unknown.into_sorted())
 }
 
@@ -100,28 +100,41 @@ struct Coercion {
 type CoercionResult = Result<(), Box<FieldError>>;
 
 impl Coercion {
-    fn value(&mut self, value: &mut Value, schema: Schema<'_>, path: &str, is_root: bool) -> CoercionResult {
+    fn value(
+        &mut self,
+        value: &mut Value,
+        schema: Schema<'_>,
+        position: &Position<'_>,
+        is_root: bool,
+    ) -> CoercionResult {
         match value {
             Value::Object(fields) => {
                 if is_root || schema.is_embedded_resource() {
-                    self.object(fields, path)?;
+                    self.object(fields, &position.path())?;
                 }
-                self.fields(fields, schema, path)
+                self.fields(fields, schema, position)
             }
             Value::Array(items) => {
                 let Some(schema) = schema.items() else { return Ok(()) };
                 let mut items = items.iter_mut().enumerate();
-                items.try_for_each(|(index, value)| self.value(value, schema, &item(path, index), false))
+                items.try_for_each(|(index, value)| self.value(value, schema, &Position::Item(position, index), false))
             }
             _ => Ok(()),
         }
     }
 
-    fn fields(&mut self, fields: &mut Map<String, Value>, schema: Schema<'_>, path: &str) -> CoercionResult {
+    fn fields(
+        &mut self,
+        fields: &mut Map<String, Value>,
+        schema: Schema<'_>,
+        position: &Position<'_>,
+    ) -> CoercionResult {
         for (name, value) in fields {
             match (schema.property(name), schema.additional()) {
-                (Some(property), _) => self.value(value, property, &child(path, name), false)?,
-                (None, Some(Additional::Schema(schema))) => self.value(value, schema, &entry(path, name), false)?,
+                (Some(property), _) => self.value(value, property, &Position::Field(position, name), false)?,
+                (None, Some(Additional::Schema(schema))) => {
+                    self.value(value, schema, &Position::Entry(position, name), false)?
+                }
                 _ => {}
             }
         }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::{child, entry, item};
+use super::{item, position::Position};
 use crate::{
     field::{ErrorList, FieldError},
     go,
@@ -16,33 +16,33 @@ use crate::{
 /// Validates the lists in an object.
 pub(super) fn validate(fields: &Map<String, Value>, schema: Schema<'_>) -> Vec<FieldError> {
     let mut errors = ErrorList::default();
-    validate_fields(fields, schema, "", &mut errors);
+    validate_fields(fields, schema, &Position::Path(""), &mut errors);
     errors.into_vec()
 }
 
-fn validate_fields(fields: &Map<String, Value>, schema: Schema<'_>, path: &str, errors: &mut ErrorList) {
+fn validate_fields(fields: &Map<String, Value>, schema: Schema<'_>, position: &Position<'_>, errors: &mut ErrorList) {
     for (name, value) in fields {
         if let Some(Additional::Schema(schema)) = schema.additional() {
-            validate_value(value, schema, &entry(path, name), errors);
+            validate_value(value, schema, &Position::Entry(position, name), errors);
         }
         if let Some(property) = schema.property(name) {
-            validate_value(value, property, &child(path, name), errors);
+            validate_value(value, property, &Position::Field(position, name), errors);
         }
     }
 }
 
-fn validate_value(value: &Value, schema: Schema<'_>, path: &str, errors: &mut ErrorList) {
+fn validate_value(value: &Value, schema: Schema<'_>, position: &Position<'_>, errors: &mut ErrorList) {
     match value {
-        Value::Object(fields) => validate_fields(fields, schema, path, errors),
+        Value::Object(fields) => validate_fields(fields, schema, position, errors),
         Value::Array(items) => {
             match schema.list_type() {
-                Some("set") => validate_unique(items.clone(), path, errors),
-                Some("map") => validate_list_map(items, schema, path, errors),
+                Some("set") => validate_unique(items.clone(), &position.path(), errors),
+                Some("map") => validate_list_map(items, schema, &position.path(), errors),
                 _ => {}
             }
             let Some(schema) = schema.items() else { return };
             for (index, item) in items.iter().enumerate() {
-                validate_value(item, schema, &super::item(path, index), errors);
+                validate_value(item, schema, &Position::Item(position, index), errors);
             }
         }
         _ => {}

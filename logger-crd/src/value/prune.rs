@@ -4,7 +4,7 @@
 
 use serde_json::{Map, Value};
 
-use super::child;
+use super::position::Position;
 use crate::{
     field::PathList,
     schema::{Additional, Schema},
@@ -19,32 +19,34 @@ const META: [&str; 3] = ["apiVersion", "kind", "metadata"];
 /// the schema preserves unknown fields.
 pub fn prune(fields: &mut Map<String, Value>, schema: &Value) -> Vec<String> {
     let mut unknown = PathList::default();
-    prune_fields(fields, Some(Schema(schema)), true, "", &mut unknown);
+    prune_fields(fields, Some(Schema(schema)), true, &Position::Path(""), &mut unknown);
     unknown.into_sorted()
 }
 
 /// Prunes any value. `is_root` specifies whether it is a Kubernetes object.
 pub(crate) fn prune_value(value: &mut Value, schema: Schema<'_>, is_root: bool) {
     match value {
-        Value::Object(fields) => prune_fields(fields, Some(schema), is_root, "", &mut PathList::default()),
-        other => prune_nested(other, Some(schema), "", &mut PathList::default()),
+        Value::Object(fields) => {
+            prune_fields(fields, Some(schema), is_root, &Position::Path(""), &mut PathList::default());
+        }
+        other => prune_nested(other, Some(schema), &Position::Path(""), &mut PathList::default()),
     }
 }
 
-fn prune_nested(value: &mut Value, schema: Option<Schema<'_>>, path: &str, unknown: &mut PathList) {
+fn prune_nested(value: &mut Value, schema: Option<Schema<'_>>, position: &Position<'_>, unknown: &mut PathList) {
     match value {
-        Value::Object(fields) => prune_fields(fields, schema, false, path, unknown),
+        Value::Object(fields) => prune_fields(fields, schema, false, position, unknown),
         Value::Array(items) => {
             let preserves = schema.is_some_and(Schema::preserves_unknown_fields);
             let item = schema.and_then(Schema::items);
             for (index, value) in items.iter_mut().enumerate() {
-                let path = super::item(path, index);
+                let position = Position::Item(position, index);
                 match (preserves, value, item) {
                     // The items of a list that preserves unknown fields preserve them too. Fields with a schema are
                     // pruned.
-                    (true, Value::Object(fields), Some(item)) => prune_known_fields(fields, item, &path, unknown),
+                    (true, Value::Object(fields), Some(item)) => prune_known_fields(fields, item, &position, unknown),
                     (true, _, _) => {}
-                    (false, value, item) => prune_nested(value, item, &path, unknown),
+                    (false, value, item) => prune_nested(value, item, &position, unknown),
                 }
             }
         }
@@ -56,42 +58,54 @@ fn prune_fields(
     fields: &mut Map<String, Value>,
     schema: Option<Schema<'_>>,
     is_root: bool,
-    path: &str,
+    position: &Position<'_>,
     unknown: &mut PathList,
 ) {
     let Some(schema) = schema else {
-        fields.keys().for_each(|name| unknown.push_with(|| child(path, name)));
+        fields.keys().for_each(|name| unknown.push_with(|| Position::Field(position, name).path()));
         return fields.clear();
     };
     if schema.preserves_unknown_fields() {
-        return prune_known_fields(fields, schema, path, unknown);
+        return prune_known_fields(fields, schema, position, unknown);
     }
     let is_object = is_root || schema.is_embedded_resource();
     fields.retain(|name, value| {
-        let is_known = is_object && META.contains(&name.as_str()) || prune_field(name, value, schema, path, unknown);
+        let is_known =
+            is_object && META.contains(&name.as_str()) || prune_field(name, value, schema, position, unknown);
         if !is_known {
-            unknown.push_with(|| child(path, name));
+            unknown.push_with(|| Position::Field(position, name).path());
         }
         is_known
     });
 }
 
 /// Prunes inside the fields that have a schema, and preserves the others.
-fn prune_known_fields(fields: &mut Map<String, Value>, schema: Schema<'_>, path: &str, unknown: &mut PathList) {
+fn prune_known_fields(
+    fields: &mut Map<String, Value>,
+    schema: Schema<'_>,
+    position: &Position<'_>,
+    unknown: &mut PathList,
+) {
     for (name, value) in fields {
         if !(schema.is_embedded_resource() && META.contains(&name.as_str())) {
-            prune_field(name, value, schema, path, unknown);
+            prune_field(name, value, schema, position, unknown);
         }
     }
 }
 
 /// Prunes inside a field. Returns whether the schema specifies the field.
-fn prune_field(name: &str, value: &mut Value, schema: Schema<'_>, path: &str, unknown: &mut PathList) -> bool {
+fn prune_field(
+    name: &str,
+    value: &mut Value,
+    schema: Schema<'_>,
+    position: &Position<'_>,
+    unknown: &mut PathList,
+) -> bool {
     let nested = match (schema.property(name), schema.additional()) {
         (Some(property), _) | (None, Some(Additional::Schema(property))) => Some(property),
         (None, Some(Additional::Allowed(_))) => None,
         (None, None) => return false,
     };
-    prune_nested(value, nested, &child(path, name), unknown);
+    prune_nested(value, nested, &Position::Field(position, name), unknown);
     true
 }

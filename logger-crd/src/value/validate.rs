@@ -20,7 +20,7 @@ use crate::{
 /// Validates an object without its `apiVersion`, `kind` and `metadata`.
 pub(super) fn object(fields: &Map<String, Value>, schema: Schema<'_>, old: Option<OldValue<'_>>) -> Vec<FieldError> {
     let validator = SchemaValidator { base: "", is_default: false, is_root: true };
-    validator.node(&Value::Object(fields.clone()), schema, "", old).into_errors()
+    validator.root(fields, schema, old).into_errors()
 }
 
 /// Validates a default at the path `base`. The server converts the schema of a default differently: it preserves
@@ -110,14 +110,34 @@ impl SchemaValidator<'_> {
         (message, error)
     }
 
+    /// Validates the fields of the root value, like [`node`](Self::node). They are copied only if the schema has keywords
+    /// for the value as a whole.
+    fn root(&self, fields: &Map<String, Value>, schema: Schema<'_>, old: Option<OldValue<'_>>) -> ValidationResult {
+        const WHOLE: [&str; 5] = ["allOf", "anyOf", "enum", "not", "oneOf"];
+        if WHOLE.iter().any(|keyword| schema.get(keyword).is_some()) {
+            return self.node(&Value::Object(fields.clone()), schema, "", old);
+        }
+        let result = self.validate(&Value::Object(Map::new()), Some(fields), schema, "", old);
+        let is_unchanged = || old.is_some_and(|old| old.equals_fields(fields, schema));
+        if !result.is_valid() && is_unchanged() { result.ratcheted() } else { result }
+    }
+
     /// Validates a value. The errors of an unchanged value are ignored.
     fn node(&self, value: &Value, schema: Schema<'_>, path: &str, old: Option<OldValue<'_>>) -> ValidationResult {
-        let result = self.validate(value, schema, path, old);
+        let result = self.validate(value, value.as_object(), schema, path, old);
         let is_unchanged = || old.is_some_and(|old| old.equals(value, schema));
         if !result.is_valid() && is_unchanged() { result.ratcheted() } else { result }
     }
 
-    fn validate(&self, value: &Value, schema: Schema<'_>, path: &str, old: Option<OldValue<'_>>) -> ValidationResult {
+    /// Validates a value, without ratcheting. `fields` are those of an object.
+    fn validate(
+        &self,
+        value: &Value,
+        fields: Option<&Map<String, Value>>,
+        schema: Schema<'_>,
+        path: &str,
+        old: Option<OldValue<'_>>,
+    ) -> ValidationResult {
         let expected = ExpectedType::new(schema, self.is_default);
         let mut result = ValidationResult::default();
         if value.is_null() {
@@ -145,7 +165,7 @@ impl SchemaValidator<'_> {
             _ => {}
         }
         merge(self.enumeration(value, schema, path));
-        if let Value::Object(fields) = value {
+        if let Some(fields) = fields {
             merge(self.fields(fields, schema, path, old));
         }
         result.increment();
@@ -155,11 +175,11 @@ impl SchemaValidator<'_> {
     fn type_(&self, value: &Value, schema: Schema<'_>, expected: &ExpectedType<'_>, path: &str) -> ValidationResult {
         let passed = ValidationResult::passed;
         let actual = type_name(value);
-        let expected_types = expected.types.join(",");
+        let expected_types = || expected.types.join(",");
         let wrong_type = |expected, actual| ValidationResult::failed(self.wrong_type(path, expected, actual));
         if value.is_null() {
             let is_allowed = expected.types.is_empty() || schema.is_nullable();
-            return if is_allowed { passed() } else { wrong_type(&expected_types, actual) };
+            return if is_allowed { passed() } else { wrong_type(&expected_types(), actual) };
         }
         let is_integral = matches!(value, Value::Number(number) if go::float(number).is_some_and(number::is_integral));
         let has_type = expected.has(actual)
@@ -178,7 +198,7 @@ impl SchemaValidator<'_> {
         if has_type || is_string_or_list && !expected.format.is_empty() && !expected.has_number() {
             return passed();
         }
-        wrong_type(&expected_types, actual)
+        wrong_type(&expected_types(), actual)
     }
 
     fn number(&self, number: &Number, bounds: &Bounds<'_>) -> ValidationResult {
@@ -202,8 +222,11 @@ impl SchemaValidator<'_> {
             format!("{path} in body should be at least {min} chars long")
         } else {
             let pattern = schema.string("pattern");
+            if pattern.is_empty() {
+                return ValidationResult::default();
+            }
             match pattern::compiled(pattern) {
-                Ok(compiled) if pattern.is_empty() || compiled.is_match(text) => return ValidationResult::default(),
+                Ok(compiled) if compiled.is_match(text) => return ValidationResult::default(),
                 Ok(_) => format!("{path} in body should match '{pattern}'"),
                 Err(error) => format!("{path} in body should match '{pattern}, but pattern is invalid: {error}'"),
             }
@@ -319,18 +342,18 @@ impl SchemaValidator<'_> {
     fn junctors(&self, value: &Value, schema: Schema<'_>, path: &str) -> ValidationResult {
         let mut result = ValidationResult::default();
         let results = |keyword| schema.schemas(keyword).map(|schema| self.node(value, schema, path, None));
-        let quoted = go::quoted(path);
+        let quoted = || go::quoted(path);
         if schema.schemas("anyOf").len() > 0 {
-            self.any_of(results("anyOf"), &quoted, &mut result);
+            self.any_of(results("anyOf"), &quoted(), &mut result);
         }
         if schema.schemas("oneOf").len() > 0 {
-            self.one_of(results("oneOf"), &quoted, &mut result);
+            self.one_of(results("oneOf"), &quoted(), &mut result);
         }
         if schema.schemas("allOf").len() > 0 {
-            self.all_of(results("allOf"), &quoted, &mut result);
+            self.all_of(results("allOf"), &quoted(), &mut result);
         }
         if schema.child("not").is_some_and(|schema| self.node(value, schema, path, None).is_valid()) {
-            result.add_error(self.invalid_root(format!("{quoted} must not validate the schema (not)")));
+            result.add_error(self.invalid_root(format!("{} must not validate the schema (not)", quoted())));
         }
         result.increment();
         result

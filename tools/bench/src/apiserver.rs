@@ -1,12 +1,15 @@
-//! `bench apiserver`: the API server in memory, in process and on a socket, compared with a real etcd and
-//! kube-apiserver.
+//! `bench apiserver`: the API server in memory, in process and on a socket, with and without TLS and RBAC, compared with
+//! a real etcd and kube-apiserver.
 
 mod rows;
 pub(crate) mod servers;
 
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 use self::servers::Server;
@@ -24,6 +27,17 @@ pub(crate) struct Options {
     /// The number of alternations between the servers.
     #[arg(long, default_value_t = 3)]
     rounds: usize,
+    /// Run the load once, with the server in its process and with debug information, under this command, and print no
+    /// table: `perf record --call-graph dwarf`, or `valgrind --tool=callgrind` with fewer objects
+    #[arg(long, value_name = "COMMAND")]
+    profile: Option<String>,
+}
+
+impl Options {
+    /// Returns the arguments of the load program.
+    fn load(&self) -> [String; 2] {
+        [self.objects, self.watchers].map(|number| number.to_string())
+    }
 }
 
 /// Samples by server, measurement and figure.
@@ -32,7 +46,10 @@ pub(crate) struct Figures(BTreeMap<(Server, String, String), Samples>);
 
 /// Runs the benchmark and prints the table.
 pub(crate) fn run(options: &Options) -> Result<()> {
-    build()?;
+    if let Some(command) = &options.profile {
+        return profile(options, command);
+    }
+    build(&paths::target_dir(), &[])?;
     let mut figures = Figures::default();
     for round in 1..=options.rounds {
         for server in Server::ALL {
@@ -41,8 +58,8 @@ pub(crate) fn run(options: &Options) -> Result<()> {
             if let Some(taken) = running.start {
                 figures.push(server, "start", "ms", taken.as_secs_f64() * 1e3);
             }
-            let mut command = running.command(&paths::target_dir().join("release/apiserver-load"));
-            command.args([options.objects, options.watchers].map(|number| number.to_string()));
+            let mut command = running.command(&load_program(&paths::target_dir()));
+            command.args(options.load());
             figures.read(server, &program::output(&mut command)?)?;
         }
     }
@@ -51,12 +68,33 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-fn build() -> Result<()> {
+/// Builds the programs in a target directory, with these variables of the environment.
+fn build(target: &Path, variables: &[(&str, &str)]) -> Result<()> {
     eprintln!("building the programs");
     // One build, so that shared dependencies are built once.
     let args = "build --release --package bench --package logger-apiserver --features logger-apiserver/serve \
-                --bin apiserver-load --bin logger-apiserver";
-    program::output(&mut cargo::command(paths::workspace_root(), args.split_whitespace())).map(drop)
+                --bin apiserver-load --bin logger-apiserver --target-dir";
+    let mut command = cargo::command(paths::workspace_root(), args.split_whitespace());
+    command.arg(target).envs(variables.iter().copied());
+    program::output(&mut command).map(drop)
+}
+
+fn load_program(target: &Path) -> PathBuf {
+    target.join("release/apiserver-load")
+}
+
+/// Runs the load under the command of a profiler, which writes its files to the current directory.
+fn profile(options: &Options, command: &str) -> Result<()> {
+    let mut words = command.split_whitespace();
+    let profiler = words.next().context("`--profile` is empty; use `perf record --call-graph dwarf`")?;
+    // Other builds keep their programs, which have no debug information.
+    let target = paths::target_dir().join("profile");
+    build(&target, &[("CARGO_PROFILE_RELEASE_DEBUG", "line-tables-only")])?;
+    let mut command = Server::InProcess.start()?.command(Path::new(profiler));
+    command.args(words).arg(load_program(&target)).args(options.load());
+    let status = command.status().with_context(|| format!("cannot run {profiler}"))?;
+    ensure!(status.success(), "{profiler} failed ({status})");
+    Ok(())
 }
 
 impl Figures {

@@ -39,7 +39,7 @@ pub(super) fn delete_contents(state: &mut State, name: &str) {
     }
     set_conditions(&mut terminating, &remaining);
     if terminating != *namespace {
-        commit::commit(state, &Resource::namespace(), &terminating);
+        commit::commit(state, &Resource::namespace(), terminating);
     }
 }
 

@@ -119,7 +119,7 @@ impl GarbageCollector {
                 owner.block_owner_deletion = Some(false);
             }
             if updated != *object {
-                object = state.store.put(&kind.group_resource(), &updated);
+                object = state.store.put(&kind.group_resource(), updated);
             }
         }
         delete(state, kind, &object, "Foreground");
@@ -161,7 +161,7 @@ fn remove_owner_references(state: &mut State, kind: &Resource, object: &Stored, 
     if owners.is_empty() {
         updated.metadata.owner_references = None;
     }
-    state.store.put(&kind.group_resource(), &updated);
+    state.store.put(&kind.group_resource(), updated);
 }
 
 /// Removes a finalizer, and the object if this was its last finalizer.
@@ -172,5 +172,5 @@ fn remove_finalizer(state: &mut State, kind: &Resource, object: &Stored, finaliz
     if finalizers.is_empty() {
         updated.metadata.finalizers = None;
     }
-    commit::commit(state, kind, &updated);
+    commit::commit(state, kind, updated);
 }

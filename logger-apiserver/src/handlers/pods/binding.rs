@@ -36,7 +36,7 @@ pub(super) fn bind(state: &mut State, request: &ResourceRequest, binding: &Value
     set_condition(&mut pod, json!({ "type": "PodScheduled", "status": "True" }));
     request.kind.default_built_in(&mut pod.body);
     if !dry_run {
-        state.store.put(&request.kind.group_resource(), &pod);
+        state.store.put(&request.kind.group_resource(), pod);
     }
     Ok(())
 }

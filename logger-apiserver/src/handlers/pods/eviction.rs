@@ -59,7 +59,7 @@ fn mark_disruption_target(state: &mut State, request: &ResourceRequest, pod: &St
     });
     set_condition(&mut evicted, condition);
     request.kind.default_built_in(&mut evicted.body);
-    state.store.put(&request.kind.group_resource(), &evicted)
+    state.store.put(&request.kind.group_resource(), evicted)
 }
 
 /// Decrements the allowed disruptions of the budget of a pod, if it has one.
@@ -81,7 +81,7 @@ fn consume_disruption(state: &mut State, pod: &Object, dry_run: bool) -> Result<
     let allowed = disruptions_allowed(budget)?;
     if !dry_run {
         let updated = record_disruption(budget, allowed, pod.name());
-        state.store.put(BUDGETS, &updated);
+        state.store.put(BUDGETS, updated);
     }
     Ok(())
 }

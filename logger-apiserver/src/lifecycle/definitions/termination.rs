@@ -45,7 +45,7 @@ pub(crate) fn terminate(state: &mut State, definition: &Stored) -> Stored {
     if definition.is_terminating() {
         return definition.clone();
     }
-    let terminating = state.store.put(RESOURCE, &mark_terminating(definition));
+    let terminating = state.store.put(RESOURCE, Object::clone(&mark_terminating(definition)));
     let updated = update_status(state, &terminating, |status| Condition::deletion_in_progress().put(status));
     serving::sync(state, &updated);
     delete_instances(state, &updated);

@@ -20,11 +20,9 @@ pub(crate) struct Comparison {
 
 impl Comparison {
     /// Excludes fields and their descendants.
-    pub(crate) fn excluding(&self, ignored: &FieldSet) -> Self {
-        Self {
-            removed: self.removed.recursive_difference(ignored),
-            modified: self.modified.recursive_difference(ignored),
-            added: self.added.recursive_difference(ignored),
+    pub(crate) fn exclude(&mut self, ignored: &FieldSet) {
+        for changed in [&mut self.removed, &mut self.modified, &mut self.added] {
+            changed.subtract_recursively(ignored);
         }
     }
 
@@ -33,6 +31,9 @@ impl Comparison {
         self.modified.union(&self.added)
     }
 }
+
+/// The length of a path from which on equal fields are compared as others. This bounds how often a value is compared.
+const MAX_EQUAL_DEPTH: usize = 3;
 
 /// Compares two values of a type.
 pub(crate) fn compare(old: &Value, new: &Value, type_: &Type) -> Comparison {
@@ -98,6 +99,10 @@ impl Walk {
         let names: BTreeSet<&String> = maps.iter().copied().flatten().flat_map(|fields| fields.keys()).collect();
         for name in names {
             let [old, new] = maps.map(|fields| fields.and_then(|fields| fields.get(name)));
+            // Most fields of an object are equal, and have no differences.
+            if self.path.len() < MAX_EQUAL_DEPTH && old == new {
+                continue;
+            }
             self.path.push(PathElement::field(name));
             self.value(old, new, map.field(name).unwrap_or(&Type::Deduced));
             self.path.pop();

@@ -44,7 +44,7 @@ pub(crate) fn decode(tree: &Value) -> Result<FieldSet, String> {
 
 fn name(element: &PathElement) -> String {
     match element {
-        PathElement::Field(name) => format!("f:{name}"),
+        PathElement::Field(name) => ["f:", name.as_str()].concat(),
         PathElement::Key(keys) => {
             let keys: Vec<String> =
                 keys.iter().map(|(name, value)| format!("{}:{}", Value::from(name.as_str()), value.0)).collect();

@@ -116,10 +116,13 @@ fn encode_entry(manager: &Manager, owned: &Owned) -> ManagedFieldsEntry {
 
 /// Merges the oldest entries of the operation `Update` beyond the maximum, so that the list is bounded.
 pub(crate) fn cap(managers: &mut Managers) {
-    let mut updaters: Vec<Manager> =
-        managers.keys().filter(|manager| manager.operation == Operation::Update).cloned().collect();
+    let updaters = managers.keys().filter(|manager| manager.operation == Operation::Update);
+    let mut excess = updaters.clone().count().saturating_sub(MAX_UPDATE_MANAGERS);
+    if excess == 0 {
+        return;
+    }
+    let mut updaters: Vec<Manager> = updaters.cloned().collect();
     updaters.sort_by_key(|manager| (managers.get(manager).map(seconds), manager.clone()));
-    let mut excess = updaters.len().saturating_sub(MAX_UPDATE_MANAGERS);
     let mut first_of_version: BTreeMap<String, Manager> = BTreeMap::new();
     for manager in updaters {
         let Some(owned) = managers.get(&manager).cloned().filter(|_| excess > 0) else {

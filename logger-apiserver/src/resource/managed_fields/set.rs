@@ -45,8 +45,7 @@ impl FieldSet {
     /// Adds the members below an element, and the element itself if it is a member.
     pub(crate) fn insert_branch(&mut self, element: PathElement, is_member: bool, branch: Self) {
         if !branch.is_empty() {
-            let merged = self.children.remove(&element).unwrap_or_default().union(&branch);
-            self.children.insert(element.clone(), merged);
+            self.children.entry(element.clone()).or_default().merge(branch);
         }
         if is_member {
             self.members.insert(element);
@@ -86,12 +85,20 @@ impl FieldSet {
 
     pub(crate) fn union(&self, other: &Self) -> Self {
         let mut union = self.clone();
-        union.members.extend(other.members.iter().cloned());
-        for (element, child) in &other.children {
-            let merged = union.children.get(element).map_or_else(|| child.clone(), |present| present.union(child));
-            union.children.insert(element.clone(), merged);
-        }
+        union.merge(other.clone());
         union
+    }
+
+    /// Adds the members of `other`.
+    pub(crate) fn merge(&mut self, other: Self) {
+        if self.is_empty() {
+            *self = other;
+            return;
+        }
+        self.members.extend(other.members);
+        for (element, child) in other.children {
+            self.children.entry(element).or_default().merge(child);
+        }
     }
 
     pub(crate) fn intersection(&self, other: &Self) -> Self {
@@ -107,29 +114,38 @@ impl FieldSet {
 
     /// Returns the members that are not in `other`. Descendants of members of `other` are retained.
     pub(crate) fn difference(&self, other: &Self) -> Self {
-        let rest = |(element, child): (&PathElement, &Self)| {
-            let child = other.children.get(element).map_or_else(|| child.clone(), |other| child.difference(other));
-            Some((element.clone(), child)).filter(|(_, child)| !child.is_empty())
-        };
-        Self {
-            members: self.members.difference(&other.members).cloned().collect(),
-            children: self.children.iter().filter_map(rest).collect(),
-        }
+        let mut rest = self.clone();
+        rest.subtract(other);
+        rest
     }
 
     /// Returns the members that are neither in `other` nor descendants of its members (`RecursiveDifference`).
     pub(crate) fn recursive_difference(&self, other: &Self) -> Self {
-        let rest = |(element, child): (&PathElement, &Self)| {
-            if other.members.contains(element) {
-                return None;
+        let mut rest = self.clone();
+        rest.subtract_recursively(other);
+        rest
+    }
+
+    /// Removes the members of `other`. Their descendants are retained.
+    pub(crate) fn subtract(&mut self, other: &Self) {
+        self.members.retain(|element| !other.members.contains(element));
+        self.subtract_children(other, Self::subtract);
+    }
+
+    /// Removes the members of `other` and their descendants.
+    pub(crate) fn subtract_recursively(&mut self, other: &Self) {
+        self.members.retain(|element| !other.members.contains(element));
+        self.children.retain(|element, _| !other.members.contains(element));
+        self.subtract_children(other, Self::subtract_recursively);
+    }
+
+    fn subtract_children(&mut self, other: &Self, subtract: fn(&mut Self, &Self)) {
+        for (element, removed) in &other.children {
+            let Some(child) = self.children.get_mut(element) else { continue };
+            subtract(child, removed);
+            if child.is_empty() {
+                self.children.remove(element);
             }
-            let child =
-                other.children.get(element).map_or_else(|| child.clone(), |other| child.recursive_difference(other));
-            Some((element.clone(), child)).filter(|(_, child)| !child.is_empty())
-        };
-        Self {
-            members: self.members.difference(&other.members).cloned().collect(),
-            children: self.children.iter().filter_map(rest).collect(),
         }
     }
 

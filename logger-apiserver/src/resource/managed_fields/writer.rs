@@ -85,14 +85,15 @@ impl Writer<'_> {
     fn update_as(&self, name: &str, live: &Value, new: &Value, managers: Managers) -> Result<Managers, String> {
         let mut managers = self.reconciled(managers)?;
         let changes = self.changes(live, new, &mut managers, None)?;
-        let written = changes.get(self.api_version).map(Comparison::written).unwrap_or_default();
-        let taken = self.without_reset_fields(written).difference(&NEVER_OWNED);
+        let mut taken = changes.get(self.api_version).map(Comparison::written).unwrap_or_default();
+        self.remove_reset_fields(&mut taken);
+        taken.subtract(&NEVER_OWNED);
         release_changed(&mut managers, &changes, None);
         if !taken.is_empty() {
             let manager = Manager::new(name, Operation::Update, self.api_version, self.subresource);
-            let before = managers.remove(&manager).map(|owned| owned.set).unwrap_or_default();
-            let api_version = self.api_version.to_owned();
-            managers.insert(manager, Owned { set: before.union(&taken), api_version, time: Some(now()) });
+            let mut set = managers.remove(&manager).map(|owned| owned.set).unwrap_or_default();
+            set.merge(taken);
+            managers.insert(manager, Owned { set, api_version: self.api_version.to_owned(), time: Some(now()) });
         }
         cap(&mut managers);
         Ok(managers)
@@ -111,7 +112,8 @@ impl Writer<'_> {
         let mut managers = self.reconciled(managers)?;
         let manager = Manager::new(self.name, Operation::Apply, self.api_version, self.subresource);
         let last = managers.remove(&manager);
-        let set = self.without_reset_fields(collect(applied, type_));
+        let mut set = collect(applied, type_);
+        self.remove_reset_fields(&mut set);
         let time = last.as_ref().and_then(|last| last.time.clone());
         managers.insert(manager.clone(), Owned { set, api_version: self.api_version.to_owned(), time });
         let merged = merge(live, applied, type_);
@@ -145,18 +147,18 @@ impl Writer<'_> {
     ) -> Result<BTreeMap<String, Comparison>, String> {
         let mut changes = BTreeMap::new();
         let others = managers.iter().filter(|(manager, _)| Some(*manager) != own);
-        let versions = others.map(|(_, owned)| owned.api_version.clone()).chain([self.api_version.to_owned()]);
+        let versions = others.map(|(_, owned)| owned.api_version.as_str()).chain([self.api_version]);
         for version in versions.collect::<BTreeSet<_>>() {
-            let Some(type_) = self.known_type(&version)? else {
+            let Some(type_) = self.known_type(version)? else {
                 continue;
             };
-            let old = self.converted(live, &version).map_err(|why| format!("failed to convert old object: {why}"))?;
-            let new = self.converted(new, &version).map_err(|why| format!("failed to convert new object: {why}"))?;
+            let old = self.converted(live, version).map_err(|why| format!("failed to convert old object: {why}"))?;
+            let new = self.converted(new, version).map_err(|why| format!("failed to convert new object: {why}"))?;
             let mut comparison = compare(&old, &new, type_);
-            if let Some(reset) = self.reset.get(&version) {
-                comparison = comparison.excluding(reset);
+            if let Some(reset) = self.reset.get(version) {
+                comparison.exclude(reset);
             }
-            changes.insert(version, comparison);
+            changes.insert(version.to_owned(), comparison);
         }
         managers.retain(|_, owned| changes.contains_key(&owned.api_version));
         Ok(changes)
@@ -216,8 +218,10 @@ impl Writer<'_> {
         Ok(reconciled)
     }
 
-    fn without_reset_fields(&self, set: FieldSet) -> FieldSet {
-        self.reset.get(self.api_version).map_or_else(|| set.clone(), |reset| set.recursive_difference(reset))
+    fn remove_reset_fields(&self, set: &mut FieldSet) {
+        if let Some(reset) = self.reset.get(self.api_version) {
+            set.subtract_recursively(reset);
+        }
     }
 
     fn type_of(&self, version: &str) -> Result<&Type, String> {
@@ -246,7 +250,9 @@ impl Writer<'_> {
 fn release_changed(managers: &mut Managers, changes: &BTreeMap<String, Comparison>, own: Option<&Manager>) {
     for (_, owned) in managers.iter_mut().filter(|(manager, _)| Some(*manager) != own) {
         if let Some(comparison) = changes.get(&owned.api_version) {
-            owned.set = owned.set.difference(&comparison.written()).difference(&comparison.removed);
+            for changed in [&comparison.modified, &comparison.added, &comparison.removed] {
+                owned.set.subtract(changed);
+            }
         }
     }
     managers.retain(|_, owned| !owned.set.is_empty());
@@ -257,7 +263,7 @@ fn finish_apply(manager: &Manager, has_changed: bool, managers: &mut Managers) {
     let Some(mut owned) = managers.remove(manager) else {
         return;
     };
-    owned.set = owned.set.difference(&NEVER_OWNED);
+    owned.set.subtract(&NEVER_OWNED);
     if has_changed {
         owned.time = Some(now());
     }

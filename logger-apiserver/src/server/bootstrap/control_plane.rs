@@ -101,6 +101,6 @@ fn create_component(state: &mut State, name: &str, address: Option<&str>) {
         let mut component = Object::default();
         component.metadata.name = Some(name.to_owned());
         component.body.insert("conditions".to_owned(), json!([condition]));
-        state.store.put(COMPONENTS, &component);
+        state.store.put(COMPONENTS, component);
     }
 }

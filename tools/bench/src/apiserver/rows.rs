@@ -17,21 +17,24 @@ pub(super) fn print(figures: &Figures, objects: usize, watchers: usize) {
         "",
         "etcd and kube-apiserver",
         "ours on a socket",
+        "ours with TLS and RBAC",
         "ours in process",
         "socket: improvement",
+        "TLS and RBAC: improvement",
         "process: improvement",
         "goal",
         "met",
     ]);
     for row in rows(objects, watchers) {
         let median = |server| figures.get(server, row.of.0, row.of.1).median();
-        let [real, socket, process] = Server::ALL.map(median);
-        let (by_socket, by_process) = (row.improvement(real, socket), row.improvement(real, process));
+        let [real, socket, secured, process] = Server::ALL.map(median);
+        let [by_socket, by_secured, by_process] = [socket, secured, process].map(|ours| row.improvement(real, ours));
         let goal = row.goal.map_or_else(|| "–".to_owned(), |goal| format!("≥ {goal:.0} in process"));
         let met = row.goal.map_or("–", |goal| if by_process >= goal { "yes" } else { "**no**" });
-        let cells = [real, socket, process, by_socket, by_process].map(number);
-        let [real, socket, process, by_socket, by_process] = cells;
-        table.row([row.title, real, socket, process, by_socket, by_process, goal, met.to_owned()]);
+        let cells = [real, socket, secured, process, by_socket, by_secured, by_process].map(number);
+        let [real, socket, secured, process, by_socket, by_secured, by_process] = cells;
+        let met = met.to_owned();
+        table.row([row.title, real, socket, secured, process, by_socket, by_secured, by_process, goal, met]);
     }
     println!("{table}");
 }

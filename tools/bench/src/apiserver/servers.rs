@@ -23,8 +23,10 @@ const POLL: Duration = Duration::from_micros(200);
 pub(crate) enum Server {
     /// etcd and kube-apiserver.
     Real,
-    /// The API server in memory as a separate program.
+    /// The API server in memory as a separate program, without TLS, authentication and authorization.
     OnSocket,
+    /// The same with TLS, client certificates and RBAC.
+    Secured,
     /// The API server in memory in the process of the load program.
     InProcess,
 }
@@ -56,7 +58,7 @@ impl Drop for Process {
 
 impl Server {
     /// All servers in the order of the rounds.
-    pub(crate) const ALL: [Server; 3] = [Server::Real, Server::OnSocket, Server::InProcess];
+    pub(crate) const ALL: [Server; 4] = [Server::Real, Server::OnSocket, Server::Secured, Server::InProcess];
 
     /// Returns the real server if it is built. Otherwise compiles ours as a program and returns it.
     pub(crate) fn available() -> Result<Server> {
@@ -72,6 +74,7 @@ impl Server {
         match self {
             Server::Real => "etcd and kube-apiserver",
             Server::OnSocket => "ours on a socket",
+            Server::Secured => "ours with TLS and RBAC",
             Server::InProcess => "ours in process",
         }
     }
@@ -80,7 +83,8 @@ impl Server {
     pub(crate) fn start(self) -> Result<Running> {
         match self {
             Server::Real => real(),
-            Server::OnSocket => on_socket(),
+            Server::OnSocket => on_socket(&["--insecure"]),
+            Server::Secured => on_socket(&["--authorization-mode", "RBAC"]),
             Server::InProcess => {
                 Ok(Running { start: None, kubeconfig: None, pids: Vec::new(), _process: None, _directory: None })
             }
@@ -124,12 +128,14 @@ fn real() -> Result<Running> {
     })
 }
 
-fn on_socket() -> Result<Running> {
+/// Starts the program with these options.
+fn on_socket(options: &[&str]) -> Result<Running> {
     let directory = TempDir::new()?;
     let kubeconfig = directory.path().join("kubeconfig");
     let start = Instant::now();
     let child = Command::new(paths::target_dir().join("release/logger-apiserver"))
-        .args(["--insecure", "--port", "0", "--write-kubeconfig"])
+        .args(options)
+        .args(["--port", "0", "--write-kubeconfig"])
         .arg(&kubeconfig)
         .stdout(Stdio::null())
         .stderr(Stdio::null())
