@@ -31,9 +31,15 @@ enum Xtask {
     /// Run benchmarks against the Go tools and kube-rs: deep-copy, generator, derive, apiserver, runtime, operator,
     /// image.
     Bench(Forwarded),
+    /// Run test suites of other projects on the in-memory API server and on a real one, and compare the outcomes:
+    /// controller-runtime, client-go, kube-rs, components.
+    Suites(Forwarded),
     /// Run all steps of CI: format, clippy, docs, drift and all tests.
     Test(suite::Options),
 }
+
+/// The program that runs the suites, and those that envtest starts as etcd and kube-apiserver.
+const SUITES: [&str; 4] = ["suites", "envtest-etcd", "envtest-kube-apiserver", "logger-apiserver"];
 
 /// Arguments that are forwarded to another program, including `--help`.
 #[derive(clap::Args)]
@@ -54,6 +60,7 @@ fn main() -> ExitCode {
         Xtask::Envtest(forwarded) => cargo::run_package("envtest", &forwarded.args),
         Xtask::Overlay(forwarded) => cargo::run_package("overlay", &forwarded.args),
         Xtask::Bench(forwarded) => cargo::run_package("bench", &forwarded.args),
+        Xtask::Suites(forwarded) => cargo::run_programs(&SUITES, &forwarded.args),
         Xtask::Test(options) => suite::run(&options),
     }
 }

@@ -83,7 +83,7 @@ fn files(directory: &Path, extension: &str) -> Vec<PathBuf> {
     found
 }
 
-const CRATES: [&str; 13] = [
+const CRATES: [&str; 14] = [
     "logger-names",
     "logger-core",
     "logger-crd",
@@ -97,6 +97,7 @@ const CRATES: [&str; 13] = [
     "xtask",
     "tools/envtest",
     "tools/overlay",
+    "tools/suites",
 ];
 /// The crates that may name kinds of the reference API.
 const OTHERS: [&str; 8] = [

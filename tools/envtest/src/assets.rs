@@ -158,6 +158,13 @@ pub struct Assets {
 }
 
 impl Assets {
+    /// Returns the binaries in a directory, such as other programs under these names.
+    ///
+    /// Fails if the directory lacks a binary, and names it.
+    pub fn in_dir(dir: &Path) -> Result<Assets> {
+        CONTROL_PLANE.validate(dir).map(Assets::at)
+    }
+
     /// Returns the directory, the value for `KUBEBUILDER_ASSETS`.
     pub fn dir(&self) -> &Path {
         &self.dir

@@ -3,57 +3,57 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    process::{Command, Stdio},
     sync::atomic::AtomicBool,
 };
 
-use anyhow::{Context, Result, anyhow, ensure};
-use serde::Deserialize;
+use anyhow::{Context, Result};
 
-use crate::{lock::Lock, paths, process::last_lines};
+use crate::{go_module::GoModule, lock::Lock, paths};
 
 /// The help in messages about missing definitions.
 pub const HOW_TO_GET_DEFINITIONS: &str = "get them with: cargo xtask envtest build definitions";
 
-/// The number of lines that are shown of a failed download.
-const SHOWN_LINES: usize = 10;
-
 /// Files of a Go module.
 struct Source {
-    module: &'static str,
-    version: &'static str,
-    /// The hash of the module, as `go.sum` has it.
-    sum: &'static str,
+    module: GoModule,
     directory: &'static str,
     files: &'static [&'static str],
 }
 
 const SOURCES: [Source; 4] = [
     Source {
-        module: "github.com/cert-manager/cert-manager",
-        version: "v1.21.2",
-        sum: "h1:UWgoYM+KLNtRlqmoWOKjKBOBUPVHeepQ6/ac3ERJW68=",
+        module: GoModule {
+            path: "github.com/cert-manager/cert-manager",
+            version: "v1.21.2",
+            sum: "h1:UWgoYM+KLNtRlqmoWOKjKBOBUPVHeepQ6/ac3ERJW68=",
+        },
         directory: "deploy/crds",
         files: &["cert-manager.io_certificates.yaml", "cert-manager.io_issuers.yaml"],
     },
     Source {
-        module: "github.com/operator-framework/api",
-        version: "v0.41.0",
-        sum: "h1:B0nutndl95elbLXJGRlkFNTI8OuZIjSqvTEeORPhTKo=",
+        module: GoModule {
+            path: "github.com/operator-framework/api",
+            version: "v0.41.0",
+            sum: "h1:B0nutndl95elbLXJGRlkFNTI8OuZIjSqvTEeORPhTKo=",
+        },
         directory: "crds",
         files: &["operators.coreos.com_clusterserviceversions.yaml"],
     },
     Source {
-        module: "github.com/operator-framework/operator-controller",
-        version: "v1.2.0",
-        sum: "h1:5fn41pZuJ41jHUwWSts8igDN/IXILeLyqRKnMpN4S8I=",
+        module: GoModule {
+            path: "github.com/operator-framework/operator-controller",
+            version: "v1.2.0",
+            sum: "h1:5fn41pZuJ41jHUwWSts8igDN/IXILeLyqRKnMpN4S8I=",
+        },
         directory: "config/base/operator-controller/crd/bases",
         files: &["olm.operatorframework.io_clusterextensions.yaml"],
     },
     Source {
-        module: "github.com/prometheus-operator/prometheus-operator",
-        version: "v0.85.0",
-        sum: "h1:M5xLCLEoaW2IJfnuCwFzzpL+jSVQu3KGT84Pye+fW8s=",
+        module: GoModule {
+            path: "github.com/prometheus-operator/prometheus-operator",
+            version: "v0.85.0",
+            sum: "h1:M5xLCLEoaW2IJfnuCwFzzpL+jSVQu3KGT84Pye+fW8s=",
+        },
         directory: "example/prometheus-operator-crd",
         files: &["monitoring.coreos.com_prometheusrules.yaml", "monitoring.coreos.com_servicemonitors.yaml"],
     },
@@ -81,44 +81,21 @@ fn home() -> Result<PathBuf> {
     Ok(paths::home()?.join("definitions"))
 }
 
-/// The output of `go mod download -json`.
-#[derive(Deserialize)]
-#[serde(rename_all = "PascalCase")]
-struct Downloaded {
-    dir: PathBuf,
-    sum: String,
-}
-
 impl Source {
     fn paths(&self, home: &Path) -> Vec<PathBuf> {
-        let directory = home.join(self.module.replace('/', "_")).join(self.version);
+        let directory = home.join(self.module.path.replace('/', "_")).join(self.module.version);
         self.files.iter().map(|file| directory.join(file)).collect()
     }
 
     fn copy(&self, home: &Path) -> Result<()> {
-        let Downloaded { dir, sum } = self.download()?;
-        ensure!(sum == self.sum, "{}@{} has the hash {sum}, expected {}", self.module, self.version, self.sum);
+        let directory = self.module.download()?.join(self.directory);
         for (file, path) in self.files.iter().zip(self.paths(home)) {
             let parent = path.parent().context("a file is in a directory")?;
             fs::create_dir_all(parent).with_context(|| format!("cannot create {}", parent.display()))?;
-            let text = fs::read(dir.join(self.directory).join(file))
-                .with_context(|| format!("cannot read {file} of {}@{}", self.module, self.version))?;
+            let text =
+                fs::read(directory.join(file)).with_context(|| format!("cannot read {file} of {}", self.module))?;
             fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
         }
         Ok(())
-    }
-
-    fn download(&self) -> Result<Downloaded> {
-        let module = format!("{}@{}", self.module, self.version);
-        let output = Command::new("go")
-            .args(["mod", "download", "-json", &module])
-            .current_dir(paths::crate_dir()?)
-            .stdin(Stdio::null())
-            .output()
-            .context("cannot run go, which downloads definitions: install Go (https://go.dev/dl)")?;
-        serde_json::from_slice(&output.stdout).map_err(|_| {
-            let printed = [output.stdout, output.stderr].concat();
-            anyhow!("cannot download {module}:\n{}", last_lines(&String::from_utf8_lossy(&printed), SHOWN_LINES))
-        })
     }
 }

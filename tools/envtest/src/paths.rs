@@ -39,15 +39,20 @@ pub(crate) fn crate_dir() -> Result<PathBuf> {
     Ok(workspace_root()?.join(MODULE))
 }
 
+/// Returns the target directory of the workspace in which the running command was started.
+pub fn target_dir() -> Result<PathBuf> {
+    let configured = env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
+    Ok(resolve_target_dir(&workspace_root()?, configured))
+}
+
 /// Returns `<target>/envtest`, the directory of all files that this crate creates.
 pub(crate) fn home() -> Result<PathBuf> {
-    let configured = env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
-    Ok(target_dir(&workspace_root()?, configured).join("envtest"))
+    Ok(target_dir()?.join("envtest"))
 }
 
 /// Returns `CARGO_TARGET_DIR` if set, resolved against the workspace root because tests run in the directories of their
 /// packages.
-fn target_dir(root: &Path, configured: Option<PathBuf>) -> PathBuf {
+fn resolve_target_dir(root: &Path, configured: Option<PathBuf>) -> PathBuf {
     match configured {
         Some(dir) if !dir.as_os_str().is_empty() => root.join(dir),
         _ => root.join("target"),
@@ -61,10 +66,10 @@ mod tests {
     #[test]
     fn a_relative_target_dir_is_resolved_against_the_workspace_root() {
         let root = Path::new("/root");
-        assert_eq!(target_dir(root, Some("elsewhere".into())), Path::new("/root/elsewhere"));
-        assert_eq!(target_dir(root, Some("/absolute".into())), Path::new("/absolute"));
-        assert_eq!(target_dir(root, Some("".into())), Path::new("/root/target"));
-        assert_eq!(target_dir(root, None), Path::new("/root/target"));
+        assert_eq!(resolve_target_dir(root, Some("elsewhere".into())), Path::new("/root/elsewhere"));
+        assert_eq!(resolve_target_dir(root, Some("/absolute".into())), Path::new("/absolute"));
+        assert_eq!(resolve_target_dir(root, Some("".into())), Path::new("/root/target"));
+        assert_eq!(resolve_target_dir(root, None), Path::new("/root/target"));
     }
 
     #[test]
