@@ -72,10 +72,11 @@
 //! - Validation beyond the schemas covers the most common errors: containers, probes, volumes and mounts, strategies,
 //!   selectors, schedules, roles, ingress paths, ranges. Not validated: affinities, topology spread constraints,
 //!   security contexts except ids, projected volumes, resize policies, volume sources in full, metrics and behaviors of
-//!   autoscalers, webhook configurations, CEL in admission policies.
+//!   autoscalers, webhook configurations.
 //! - Updates of existing pods: hardly any field can change, and the error does not show the difference. Built-in kinds
 //!   return warnings only for deprecated fields and for the tokens of storage drivers.
-//! - Webhooks and admission policies are stored and shown, but not evaluated.
+//! - Admission policies are evaluated, except for requests to `/scale`, `/binding` and `/eviction`; there is no audit log
+//!   for their action `Audit`.
 //! - Times are returned as they were written, not in their shortest representation.
 //! - Kubelets: a pod on a node gets its grace period when it is deleted, and remains until it is deleted with a period
 //!   of 0.
@@ -133,6 +134,15 @@
 //! and so does it with the audit log of a real server ([`audited_authorizations`]). The default roles of the components
 //! of the control plane do not exist, existing default roles are not reconciled, and impersonated UIDs and extra fields
 //! are ignored.
+//!
+//! # Webhooks
+//!
+//! With [`ApiServer::call_webhooks`], writes call the webhooks of the stored `MutatingWebhookConfiguration`s and
+//! `ValidatingWebhookConfiguration`s: a function of the test in place of an HTTPS client. The order, the rules and
+//! selectors, the reviews, the checks of the responses, failure policies, timeouts, reinvocation, warnings and errors
+//! are those of the real server. Not called are webhooks for `/scale`, `/binding`, `/eviction` and `/token`, for
+//! reviews, and for what the controllers of this server do. Webhooks see a pod without its priority. A webhook with
+//! `matchConditions` is an error, because they are not evaluated.
 //!
 //! # Versions
 //!

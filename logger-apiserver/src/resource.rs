@@ -1,5 +1,6 @@
 //! Resources: defaulting, validation, merging and field ownership of the objects of each kind.
 
+pub(crate) mod admission_policy;
 pub(crate) mod amounts;
 pub(crate) mod autoscalers;
 pub(crate) mod built_in;

@@ -8,6 +8,7 @@ pub(crate) mod docs;
 mod manifest;
 mod print;
 pub(crate) mod project;
+pub(crate) mod release_fixtures;
 mod report;
 pub(crate) mod repository;
 pub(crate) mod settings;
@@ -28,8 +29,8 @@ struct Program {
 }
 
 /// Runs the command line: a complete `main` for an `xtask` without other commands. It provides `cargo xtask codegen
-/// [--check]`, `cargo xtask codegen explain`, `cargo xtask crd check`, `cargo xtask crd diff`, `cargo xtask crd import` and
-/// `cargo xtask docs`.
+/// [--check]`, `cargo xtask codegen explain`, `cargo xtask crd check`, `cargo xtask crd diff`, `cargo xtask crd import`,
+/// `cargo xtask docs` and `cargo xtask release-fixtures`.
 pub fn cli(groups: &[ApiGroup]) -> ExitCode {
     Program::parse().command.run(groups)
 }

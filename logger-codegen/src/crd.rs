@@ -15,7 +15,7 @@ mod validate;
 mod version;
 mod yaml;
 
-pub(crate) use definition::{Definition, Definitions};
+pub(crate) use definition::{Definition, Definitions, path};
 pub(crate) use definitions::{definitions, files};
 pub(crate) use served::served;
 pub(crate) use version::RustPaths;

@@ -9,6 +9,7 @@ use crate::{
     docs, emit,
     layout::Layout,
     output::File,
+    policy,
 };
 
 /// The result of a generation.
@@ -20,7 +21,8 @@ pub struct Generated {
     pub warnings: Vec<Diagnostic>,
 }
 
-/// Generates the client crate and the CRD files from the groups of a types crate. Does not access the disk.
+/// Generates the client crate, the CRD files and the admission policies from the groups of a types crate. Does not access
+/// the disk.
 ///
 /// # Errors
 /// A kind is invalid: every error names its Rust item.
@@ -37,9 +39,12 @@ pub fn generate_with_warnings(groups: &[ApiGroup], layout: &Layout) -> Result<Ge
     let definitions = crd::definitions(groups, layout)?;
     let crds = crd::files_of(&definitions, layout)?;
     let mut files = emit::client(&api, &definitions, layout)?;
+    let policies = policy::files(groups, &definitions, layout)?;
     files.extend(crds.files);
+    files.extend(policies.files);
     files.sort();
-    Ok(Generated { files, warnings: crds.warnings })
+    let warnings = [crds.warnings, policies.warnings].concat();
+    Ok(Generated { files, warnings })
 }
 
 /// Generates the API reference: a Markdown page for each version of each group that has definitions. Does not access the

@@ -33,6 +33,15 @@ pub struct Layout {
 }
 
 impl Layout {
+    /// Returns the directory of the admission policies: `config/policy` beside `config/crd/bases`, or `policy` in any
+    /// other directory of the CRD files.
+    pub fn policy_dir(&self) -> String {
+        match self.crd_dir.strip_suffix("crd/bases") {
+            Some(parent) if parent.is_empty() || parent.ends_with('/') => format!("{parent}policy"),
+            _ => format!("{}/policy", self.crd_dir),
+        }
+    }
+
     /// Returns the header as comment lines.
     pub(crate) fn header_in(&self, comment: &str) -> String {
         self.header.lines().map(|line| format!("{comment} {line}").trim_end().to_owned() + "\n").collect()
@@ -122,7 +131,7 @@ pub struct CrdOptions {
     pub floats: Floats,
     /// How much of the metadata of embedded objects the schema describes.
     pub embedded_metadata: EmbeddedMetadata,
-    /// Whether a `kustomization.yaml` that lists the CRD files is written beside them.
+    /// Whether a `kustomization.yaml` that lists the CRD files is written beside them, and one beside the policies.
     pub kustomization: bool,
 }
 

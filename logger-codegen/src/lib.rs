@@ -1,4 +1,5 @@
-//! Generates the client crate, the CRD files and the API reference from the kinds of a compiled types crate.
+//! Generates the client crate, the CRD files, the admission policies and the API reference from the kinds of a compiled
+//! types crate.
 //!
 //! The `xtask` of a project links its types crate and passes its groups:
 //!
@@ -13,7 +14,7 @@
 //! [`generate`] returns them without access to the disk.
 //!
 //! The modules are layers, the lowest first: `names`, `layout`, `diagnostic` and `schema_path`; `api` and `output`;
-//! `apply`, `crd` and `explain`; `emit`, `docs` and `import`; `generate`; `cli`. A layer only imports from lower ones.
+//! `apply`, `crd` and `explain`; `emit`, `docs`, `import` and `policy`; `generate`; `cli`. A layer only imports from lower ones.
 
 mod api;
 mod apply;
@@ -28,6 +29,7 @@ mod import;
 mod layout;
 mod names;
 mod output;
+mod policy;
 mod schema_path;
 
 pub use cli::{
@@ -37,6 +39,7 @@ pub use cli::{
     crd::{AllowedChange, Check, Crd, Diff, Import},
     docs::Docs,
     project::ProjectDirs,
+    release_fixtures::ReleaseFixtures,
     settings::Settings,
     write::write_files,
 };

@@ -4,8 +4,17 @@
 //! - every permission of a description is one rule for one kind, and renderers merge them;
 //! - a description is the same whenever it is serialized and deserialized.
 
+mod webhook_names;
+mod webhooks;
+
 use k8s_openapi::api::rbac::v1::PolicyRule;
 use serde::{Deserialize, Serialize};
+
+pub use webhook_names::WebhookNames;
+pub use webhooks::{
+    AdmissionType, AdmissionWebhookDescription, ConversionWebhookDescription, FailurePolicy, MatchPolicy, Operation,
+    ReinvocationPolicy, SideEffects,
+};
 
 /// What an operator needs from a cluster. Runnables of a manager return their part of it.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
@@ -20,6 +29,12 @@ pub struct OperatorDescription {
     /// The HTTP servers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub servers: Vec<ServerDescription>,
+    /// The admission webhooks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub admission_webhooks: Vec<AdmissionWebhookDescription>,
+    /// The conversion webhooks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conversion_webhooks: Vec<ConversionWebhookDescription>,
     /// The name of the Lease; `None` without leader election.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lease: Option<String>,
@@ -32,11 +47,13 @@ pub struct OperatorDescription {
 }
 
 impl OperatorDescription {
-    /// Adds the informers, controllers, servers and permissions of a runnable.
+    /// Adds the informers, controllers, servers, webhooks and permissions of a runnable.
     pub fn merge(&mut self, other: OperatorDescription) {
         self.informers.extend(other.informers);
         self.controllers.extend(other.controllers);
         self.servers.extend(other.servers);
+        self.admission_webhooks.extend(other.admission_webhooks);
+        self.conversion_webhooks.extend(other.conversion_webhooks);
         self.permissions.extend(other.permissions);
         self.lease = self.lease.take().or(other.lease);
         self.graceful_shutdown_seconds = self.graceful_shutdown_seconds.or(other.graceful_shutdown_seconds);
@@ -214,6 +231,10 @@ pub enum PermissionScope {
     OwnNamespace,
     /// In the cluster: reviews of tokens and accesses, to authenticate clients of the operator.
     Reviews,
+    /// In the namespace of the operator: the Secret of the certificates that it manages itself.
+    Certificates,
+    /// In the cluster: the CA bundles of the certificates that it manages itself.
+    CaBundles,
 }
 
 impl Permission {
@@ -231,7 +252,8 @@ impl Permission {
 
     /// Restricts the permission to the object of this name.
     ///
-    /// Rules with names never match `create` and `deletecollection`: their requests have no name.
+    /// Rules with names never match `deletecollection`, and `create` only for a server-side apply: other requests have
+    /// no name.
     #[must_use]
     pub fn named(mut self, name: &str) -> Self {
         self.rule.resource_names.get_or_insert_default().push(name.to_owned());

@@ -44,6 +44,7 @@ pub mod adopt;
 pub mod apply;
 pub mod built_in;
 pub mod condition;
+pub mod conversion;
 pub mod deep_copy;
 pub mod defaults;
 pub mod description;
@@ -62,12 +63,15 @@ pub mod wire;
 
 pub use built_in::BuiltIn;
 pub use condition::{ConditionStatus, Conditions, new_condition};
+pub use conversion::{ConversionError, Converter};
 pub use deep_copy::DeepCopy;
 pub use dynamic::{DynamicObject, MixedList};
 pub use group_version::{GroupResource, GroupVersion, GroupVersionKind, GroupVersionResource};
 #[doc(hidden)]
 pub use logger_derive::grammar;
-pub use logger_derive::{ApplyConfiguration, DeepCopy, KubeSchema, Object, ObjectList, adopt, defaults, group_version};
+pub use logger_derive::{
+    ApplyConfiguration, Convert, DeepCopy, KubeSchema, Object, ObjectList, adopt, defaults, group_version,
+};
 pub use nullable::Nullable;
 pub use object::{ApiType, ExtensionMethod, IndexedBy, Kind, KindList, Listed, Object, Registered};
 pub use scheme::Scheme;

@@ -1,10 +1,12 @@
 //! Metadata of kinds as plain constant data: declared by the derives, and the only input of the generator.
 
 mod lifecycle;
+mod policy;
 
 use std::fmt;
 
 pub use lifecycle::{Lifecycle, Release, Replacement};
+pub use policy::{Policy, PolicyDefault, PolicyParams, PolicyRule, PolicySettings, PolicyVariable};
 use schemars::{Schema, SchemaGenerator};
 
 use crate::apply::Shape;
@@ -96,6 +98,8 @@ pub struct ApiKind {
     pub columns: &'static [PrintColumn],
     /// Further properties of its definition.
     pub definition: Definition,
+    /// The rules, defaults and variables of its admission policies, in declaration order.
+    pub policies: &'static [Policy],
     /// The doc comment, lines joined by newlines.
     pub docs: &'static str,
     /// The releases that introduce, deprecate and remove it, if declared.
@@ -131,6 +135,7 @@ impl ApiKind {
         scale: None,
         columns: &[],
         definition: Definition::DEFAULT,
+        policies: &[],
         docs: "",
         lifecycle: None,
         deprecated: None,

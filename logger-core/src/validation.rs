@@ -9,7 +9,7 @@ use std::{
 
 use logger_crd::{
     cel::RuleError,
-    field,
+    field::{self, ErrorType},
     structural::{self, Options, Root, SchemaError},
     validator::Validator,
 };
@@ -57,12 +57,58 @@ impl<K: Kind> Validate for K {
 pub struct Invalid(pub Vec<FieldError>);
 
 /// A violation at a field, with the message of the API server.
+///
+/// Validation returns such errors, and so do the webhooks of an operator for rules that a schema cannot express:
+///
+/// ```
+/// use logger_core::validation::FieldError;
+///
+/// let error = FieldError::invalid("spec.speed", 3, "must be even");
+/// assert_eq!(error.to_string(), "spec.speed: Invalid value: 3: must be even");
+/// assert_eq!(error.reason, "FieldValueInvalid");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldError {
     /// The field, such as `spec.timeInterval`. Empty for a violation of the complete object.
     pub field: String,
     /// The message, such as `Invalid value: 0: should be greater than or equal to 1`.
     pub message: String,
+    /// The reason of the cause in a `Status`, such as `FieldValueInvalid`.
+    pub reason: &'static str,
+}
+
+impl FieldError {
+    /// Creates an error of a value that violates a constraint.
+    #[must_use]
+    pub fn invalid(field: impl Into<String>, value: impl Into<Value>, detail: impl Into<String>) -> Self {
+        field::FieldError::of_field(field, ErrorType::Invalid, Some(value.into()), detail).into()
+    }
+
+    /// Creates an error of a field that is missing.
+    #[must_use]
+    pub fn required(field: impl Into<String>, detail: impl Into<String>) -> Self {
+        field::FieldError::of_field(field, ErrorType::Required, None, detail).into()
+    }
+
+    /// Creates an error of a field that must not be set, or not be changed.
+    #[must_use]
+    pub fn forbidden(field: impl Into<String>, detail: impl Into<String>) -> Self {
+        field::FieldError::of_field(field, ErrorType::Forbidden, None, detail).into()
+    }
+
+    /// Creates an error of a value that occurs more than once.
+    #[must_use]
+    pub fn duplicate(field: impl Into<String>, value: impl Into<Value>) -> Self {
+        field::FieldError::of_field(field, ErrorType::Duplicate, Some(value.into()), "").into()
+    }
+
+    /// Creates an error of a value that is none of the supported ones.
+    #[must_use]
+    pub fn not_supported(field: impl Into<String>, value: impl Into<Value>, supported: &[&str]) -> Self {
+        let supported: Vec<_> = supported.iter().map(|value| format!("{value:?}")).collect();
+        let detail = format!("supported values: {}", supported.join(", "));
+        field::FieldError::of_field(field, ErrorType::NotSupported, Some(value.into()), detail).into()
+    }
 }
 
 impl std::error::Error for Invalid {}
@@ -85,22 +131,35 @@ impl fmt::Display for FieldError {
 
 impl From<field::FieldError> for FieldError {
     fn from(error: field::FieldError) -> Self {
-        FieldError { message: error.message(), field: error.field }
+        FieldError { message: error.message(), reason: error.error_type.cause_type(), field: error.field }
     }
 }
 
 impl Invalid {
+    /// Returns an error unless there are no violations.
+    ///
+    /// # Errors
+    /// The violations.
+    pub fn check(errors: Vec<FieldError>) -> Result<(), Self> {
+        if errors.is_empty() { Ok(()) } else { Err(Invalid(errors)) }
+    }
+
     /// Creates an error of the complete object or its kind.
     fn of_object(message: impl fmt::Display) -> Self {
-        Invalid(vec![FieldError { field: String::new(), message: message.to_string() }])
+        Invalid(vec![internal_error(String::new(), message.to_string())])
     }
+}
+
+/// Creates an error that is not one of the object.
+fn internal_error(field: String, message: String) -> FieldError {
+    FieldError { field, message, reason: ErrorType::Internal.cause_type() }
 }
 
 fn check<K: Kind>(new: &K, old: Option<&K>) -> Result<(), Invalid> {
     let validator = validator::<K>()?;
     let (new, old) = (stored(&validator, new)?, old.map(|old| stored(&validator, old)).transpose()?);
     let found: Vec<FieldError> = validator.validate(&new, old.as_ref()).into_iter().map(FieldError::from).collect();
-    if found.is_empty() { Ok(()) } else { Err(Invalid(found)) }
+    Invalid::check(found)
 }
 
 /// Returns the object as the server stores it.
@@ -141,9 +200,9 @@ fn new_validator<K: Kind>() -> Result<Validator, Invalid> {
 }
 
 fn schema_error(error: SchemaError) -> FieldError {
-    FieldError { field: error.path, message: error.message }
+    internal_error(error.path, error.message)
 }
 
 fn rule_error(finding: &RuleError) -> FieldError {
-    FieldError { field: finding.field("openAPIV3Schema"), message: finding.message("openAPIV3Schema") }
+    internal_error(finding.field("openAPIV3Schema"), finding.message("openAPIV3Schema"))
 }

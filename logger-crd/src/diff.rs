@@ -11,7 +11,7 @@
 //! | kind, scope | rejected | immutable once the definition is established |
 //! | version removed that is in `status.storedVersions`, or that was the storage version | rejected | stored objects could not be read |
 //! | served version removed | breaking | its clients get 404 |
-//! | version removed that was not served | safe | it had no clients; rejected while it is in `status.storedVersions` |
+//! | version removed that was not served | safe | it had no clients; breaking if `status.storedVersions` is unknown, as in a file |
 //! | version added | safe | its schema is not compared with that of another version |
 //! | other storage version | safe | but breaking for each field that the new one lacks, if there is no conversion |
 //! | list kind, singular, short name removed or changed | breaking | clients decode lists by it, scripts use it |

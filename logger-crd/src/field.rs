@@ -104,6 +104,17 @@ impl fmt::Display for ErrorType {
 }
 
 impl FieldError {
+    /// Creates the error of a field that is not part of a schema.
+    pub fn of_field(
+        field: impl Into<String>,
+        error_type: ErrorType,
+        bad_value: Option<Value>,
+        detail: impl Into<String>,
+    ) -> Self {
+        let field: String = field.into();
+        Self::new(field, error_type, bad_value, detail)
+    }
+
     pub(crate) fn new(
         at: impl Into<Location>,
         error_type: ErrorType,

@@ -11,6 +11,7 @@
 //! | Go's formats, patterns and quantities, schema access | `go`, [`pattern`], [`quantity`], `schema` |
 //! | field errors | [`field`] |
 //! | rules (`x-kubernetes-validations`) | [`cel`] |
+//! | admission policies | [`policy`] |
 //! | values under a schema: pruning, defaulting, validation | [`value`] |
 //! | structural schemas of Rust types; objects under the schema and the rules of a version | [`structural`], [`validator`] |
 //! | definitions | [`definition`] |
@@ -22,6 +23,7 @@ pub mod diff;
 pub mod field;
 mod go;
 pub mod pattern;
+pub mod policy;
 pub mod quantity;
 mod schema;
 pub mod structural;

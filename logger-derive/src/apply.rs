@@ -1,7 +1,7 @@
 //! `#[derive(ApplyConfiguration)]`: emits the shape of a type as data for the generator of apply configurations.
 
 use darling::{FromMeta, util::Flag};
-use proc_macro2::{Span, TokenStream, TokenTree};
+use proc_macro2::{Group, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
 use syn::{
     Attribute, Data, DeriveInput, Field, Fields, GenericArgument, Ident, LitStr, Meta, Path, PathArguments, Token,
@@ -212,14 +212,14 @@ fn assert_atomic_value(ty: &TokenStream, krate: &TokenStream) -> TokenStream {
 }
 
 /// Returns the serde attributes; those with syntax errors are reported by serde's own derive.
-fn metas(attrs: &[Attribute]) -> Vec<Meta> {
+pub(crate) fn metas(attrs: &[Attribute]) -> Vec<Meta> {
     let parse = |attr: &Attribute| {
         attr.parse_args_with(syn::punctuated::Punctuated::<Meta, Token![,]>::parse_terminated).unwrap_or_default()
     };
     attr::named("serde", attrs).flat_map(parse).collect()
 }
 
-fn literal(value: &syn::MetaNameValue) -> Option<LitStr> {
+pub(crate) fn literal(value: &syn::MetaNameValue) -> Option<LitStr> {
     match &value.value {
         syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) => Some(text.clone()),
         _ => None,
@@ -234,8 +234,12 @@ fn optional(value: Option<&LitStr>) -> TokenStream {
 }
 
 /// Moves the tokens to this location, where rustc reports errors in them.
-fn located_at(tokens: TokenStream, at: Span) -> TokenStream {
-    let locate = |mut token: TokenTree| {
+pub(crate) fn located_at(tokens: TokenStream, at: Span) -> TokenStream {
+    let locate = |token: TokenTree| {
+        let mut token = match token {
+            TokenTree::Group(group) => Group::new(group.delimiter(), located_at(group.stream(), at)).into(),
+            other => other,
+        };
         token.set_span(token.span().located_at(at));
         token
     };

@@ -11,7 +11,7 @@ use crate::{
     errors::Errors,
     indexes, lifecycle, methods,
     model::{Kind, List, Root},
-    verbs,
+    policy, verbs,
 };
 
 /// Checks a kind. Keys and fields that the parser rejected are reported there, and not as missing here.
@@ -32,6 +32,7 @@ pub(crate) fn kind(kind: &Kind, errors: &mut Errors) {
     verbs::check(kind, errors);
     methods::check(kind, errors);
     indexes::check(kind, errors);
+    policy::check::check(kind, errors);
 }
 
 /// Checks a list, likewise.

@@ -21,6 +21,11 @@ impl Errors {
         self.0.extend(error);
     }
 
+    /// Adds the errors of another expansion.
+    pub(crate) fn append(&mut self, errors: Errors) {
+        self.0.extend(errors.0);
+    }
+
     /// Adds the errors that darling found in a key.
     pub(crate) fn extend_from_darling(&mut self, item: Option<&NestedMeta>, error: darling::Error) {
         let found: Vec<_> = error.flatten().into_iter().collect();

@@ -1,10 +1,12 @@
 //! The attribute grammar: every key with its section, syntax, Go tags and description, for error messages and the
 //! attribute reference.
 
+mod convert;
 mod fields;
 mod genclient;
 mod k8s;
 mod macros;
+mod policy;
 mod schema;
 #[cfg(test)]
 mod tests;
@@ -61,7 +63,7 @@ const fn crate_key(example: &'static str) -> AttributeKey {
 }
 
 /// All sections, in the order of the attribute reference.
-pub(crate) const SECTIONS: [&Section; 32] = [
+pub(crate) const SECTIONS: [&Section; 39] = [
     &macros::DERIVES,
     &macros::ATTRIBUTES,
     &macros::MACROS,
@@ -75,6 +77,8 @@ pub(crate) const SECTIONS: [&Section; 32] = [
     &k8s::LIFECYCLE,
     &COLUMN,
     &k8s::LIST,
+    &policy::POLICY,
+    &policy::PARAMS,
     &schema::SCHEMA_TYPE,
     &schema::SCHEMA_FIELD,
     &schema::SCHEMA_EACH,
@@ -91,6 +95,11 @@ pub(crate) const SECTIONS: [&Section; 32] = [
     &fields::APPLY_FIELD,
     &fields::SERDE_APPLIED,
     &fields::SERDE_APPLIED_FIELD,
+    &convert::CONVERT,
+    &convert::CONVERT_FIELD,
+    &convert::CONVERT_VARIANT,
+    &convert::SERDE_CONVERTED,
+    &convert::SERDE_CONVERTED_FIELD,
     &macros::GROUP_VERSION,
     &macros::ADOPT,
     &macros::ADOPTED,

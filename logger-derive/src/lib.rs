@@ -7,6 +7,7 @@ mod apply;
 mod attr;
 mod check;
 mod columns;
+mod convert;
 mod deep_copy;
 mod defaults;
 mod emit;
@@ -17,6 +18,7 @@ mod indexes;
 mod lifecycle;
 mod methods;
 mod model;
+mod policy;
 mod schema;
 mod verbs;
 
@@ -46,6 +48,38 @@ pub fn derive_deep_copy(input: TokenStream) -> TokenStream {
 #[proc_macro_derive(ApplyConfiguration, attributes(apply, serde))]
 pub fn derive_apply_configuration(input: TokenStream) -> TokenStream {
     apply::derive(parse_macro_input!(input as DeriveInput)).into()
+}
+
+/// Derives the conversion of a type between versions of a kind.
+///
+/// One version is the hub: its kind, and each type in it that differs between versions, has `#[convert(hub)]`. The types
+/// of the other versions name their types in the hub.
+///
+/// ```ignore
+/// #[derive(Clone, Convert, Debug, DeepCopy, Deserialize, KubeSchema, Serialize)]
+/// #[serde(rename_all = "camelCase")]
+/// #[convert(hub = v2::WidgetSpec, store = [color])]
+/// pub struct WidgetSpec {
+///     pub name: String,
+///     #[convert(from = "interval", with = seconds)]
+///     pub time_interval: i32,
+///     #[convert(store)]
+///     pub replicas: i32,
+///     #[convert(lost = "never released")]
+///     pub debug: Option<bool>,
+/// }
+/// ```
+///
+/// Fields correspond by their Rust names. It is a compile error if a field or a variant of one version is not covered in
+/// the other, or if a type holds fewer values than its counterpart, and the attributes do not declare what happens.
+///
+/// - It implements `ConvertTo` and `Spoke` of `logger_core::conversion`, by which `Converter` converts JSON objects.
+/// - It implements `TryFrom` in both directions. For kinds it fails only if a function of the declaration returns a
+///   value that the other type rejects; types without metadata cannot store what does not fit, which is an error.
+#[doc = include_str!("../docs/convert.md")]
+#[proc_macro_derive(Convert, attributes(convert, schema, serde))]
+pub fn derive_convert(input: TokenStream) -> TokenStream {
+    convert::derive(parse_macro_input!(input as DeriveInput)).into()
 }
 
 /// Derives schemars' `JsonSchema` with the constraints of `#[schema(..)]` on the type and its fields.
@@ -93,13 +127,18 @@ pub fn derive_kube_schema(input: TokenStream) -> TokenStream {
 /// Rust's own `#[deprecated(note = "..")]` on the type has the same effect, with its note; with schemars' `JsonSchema`
 /// in place of `KubeSchema` the module then needs `#![allow(deprecated)]`, because schemars' derive uses the type.
 ///
+/// # Admission policies
+/// `#[policy(rule = "..")]` declares a validation that the API server evaluates on requests, such as one that depends on
+/// the user, and `#[policy(default = "..")]` a value that depends on other fields. The generator checks their
+/// expressions, and writes the policies beside the CRDs.
+///
 /// # Schema
 /// The schema of the CRD is the schemars schema of the types, with the constraints of [`KubeSchema`](macro@KubeSchema).
 /// An `Option<T>` is not nullable, and omitted when it is `None`; `logger_core::Nullable<T>` with `#[serde(default)]`
 /// is absent, null or a value. Defaults are declared by `#[default(..)]` with
 /// [`#[logger_core::defaults]`](macro@defaults).
 #[doc = include_str!("../docs/object.md")]
-#[proc_macro_derive(Object, attributes(genclient, k8s, serde))]
+#[proc_macro_derive(Object, attributes(genclient, k8s, policy, serde))]
 pub fn derive_object(input: TokenStream) -> TokenStream {
     emit::derive_object(parse_macro_input!(input as DeriveInput)).into()
 }

@@ -12,6 +12,7 @@ use crate::{
     attr::{self, Genclient, K8s, K8sList, SerdeContainer, SerdeDefault, SerdeField},
     errors::Errors,
     lifecycle,
+    policy::{self, Policy},
 };
 
 /// A struct that derives `Object`.
@@ -20,6 +21,7 @@ pub(crate) struct Kind {
     /// The `#[genclient]` attribute.
     pub(crate) genclient: Option<(Attribute, Genclient)>,
     pub(crate) k8s: K8s,
+    pub(crate) policies: Vec<Policy>,
     /// The note of the `#[deprecated]` attribute.
     pub(crate) deprecated: Option<String>,
     /// Whether a key of `#[genclient]` or `#[k8s]` was rejected, so that a missing key is not reported.
@@ -57,10 +59,12 @@ impl Kind {
         let k8s: K8s = attr::parse("k8s", &input.attrs, errors);
         let genclient = attr::parse("genclient", &input.attrs, errors);
         let incomplete = !errors.is_empty();
+        let policies = policy::parse(&input.attrs, errors);
         Kind {
             root: Root::parse(input, "Object", k8s.krate.as_ref(), errors),
             genclient: attr::named("genclient", &input.attrs).next().map(|attr| (attr.clone(), genclient)),
             k8s,
+            policies,
             deprecated: lifecycle::deprecation_note(&input.attrs),
             incomplete,
         }
@@ -148,7 +152,7 @@ impl Root {
 
 impl RootField {
     fn parse(field: &Field, camel_case: bool, errors: &mut Errors) -> Option<Self> {
-        for name in ["genclient", "k8s"] {
+        for name in ["genclient", "k8s", "policy"] {
             for attr in attr::named(name, &field.attrs) {
                 errors.push(
                     attr,

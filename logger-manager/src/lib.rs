@@ -10,6 +10,7 @@
 //! | [`crds`] | the definitions of a program: changes, application, migration of stored objects |
 //! | [`health`] | health checks, and what `/livez`, `/readyz` and `/healthz` respond |
 //! | [`serving`] | HTTP and HTTPS servers with limits, certificates, metrics endpoint, authentication by the API server |
+//! | [`webhooks`] | defaulters, validators and conversions, which the API server calls |
 //! | [`manager`] | supervised tasks, their start and stop, leader election |
 //! | [`telemetry`] | the log of a process as text or JSON, and the export of traces |
 
@@ -18,10 +19,14 @@ pub mod health;
 pub mod manager;
 pub mod serving;
 pub mod telemetry;
+pub mod webhooks;
 
 pub use logger_core::description::OperatorDescription;
 pub use logger_runtime::{CancellationToken, LeaderElectionConfig};
 
 pub use health::HealthChecks;
-pub use manager::{BoxError, DescribeFn, Group, Manager, ManagerBuilder, ManagerError, Probes, Runnable, Stage};
+pub use manager::{
+    BoxError, DescribeFn, Group, Manager, ManagerBuilder, ManagerError, Probes, Runnable, Stage, WebhookCertificates,
+};
 pub use telemetry::{LogFormat, Telemetry};
+pub use webhooks::{Webhook, Webhooks};

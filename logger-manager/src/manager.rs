@@ -10,6 +10,7 @@ mod runnables;
 mod signals;
 mod starting;
 mod tasks;
+mod webhook_certificates;
 
 use std::{
     fmt,
@@ -27,6 +28,7 @@ pub use builder::ManagerBuilder;
 pub use error::{AddError, BoxError, BuildError, ManagerError};
 pub use probes::Probes;
 pub use runnable::{AtStage, DescribeFn, Group, Runnable, Stage};
+pub use webhook_certificates::{WebhookCertificates, WebhookCertificatesError};
 
 use crate::health::HealthChecks;
 use probes::RunState;

@@ -32,7 +32,9 @@ pub mod server;
 pub mod tls;
 
 pub use authentication::{Authenticated, Authenticator};
-pub use certificates::{CertificateError, Certificates};
+pub use certificates::{
+    CertificateError, Certificates, SelfManaged, SelfManagedConfig, SelfManagedError, SelfManagedRotation,
+};
 pub use handler::Handler;
 pub use metrics::{MetricsHandler, ProcessCollector};
 pub use router::{RouteError, Router};

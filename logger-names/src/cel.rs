@@ -84,6 +84,13 @@ pub fn is_reserved(word: &str) -> bool {
     RESERVED_WORDS.contains(&word)
 }
 
+/// Whether the name can be that of a variable: an identifier that is not reserved.
+pub fn is_identifier(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        && !is_reserved(name)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -100,6 +107,14 @@ mod tests {
         ] {
             assert_eq!(escape(name).as_deref(), Some(escaped));
             assert_eq!(unescape(escaped).as_deref(), Some(name));
+        }
+    }
+
+    #[test]
+    fn variables_have_identifiers_that_are_not_reserved() {
+        for (name, valid) in [("limit", true), ("_x1", true), ("", false), ("1x", false), ("a-b", false), ("in", false)]
+        {
+            assert_eq!(is_identifier(name), valid, "{name}");
         }
     }
 

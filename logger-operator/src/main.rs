@@ -7,7 +7,7 @@ use clap::{Parser, Subcommand};
 use http::Uri;
 use logger_manager::{
     Group, LeaderElectionConfig, Manager, ManagerBuilder, Telemetry,
-    crds::Definitions,
+    crds::{Definitions, migrate},
     serving::{Authenticator, Certificates, MetricsHandler, Router, Server, ServerConfig},
 };
 use logger_operator::{
@@ -66,6 +66,11 @@ enum Crds {
         #[arg(long)]
         allow_breaking: bool,
     },
+    /// Rewrites the stored objects of a definition in its storage version.
+    Migrate {
+        /// The name of the definition, such as `loggers.example.com`.
+        name: String,
+    },
 }
 
 #[tokio::main]
@@ -77,6 +82,7 @@ async fn main() -> Result<()> {
         Command::Alerts { groups: false } => print(&serde_saphyr::to_string(&observability::prometheus_rule())?),
         Command::Dashboard => print(&serde_json::to_string_pretty(&observability::dashboard())?),
         Command::Crds(Crds::Apply { allow_breaking }) => apply_crds(allow_breaking).await,
+        Command::Crds(Crds::Migrate { name }) => migrate_crd(&name).await,
     }
 }
 
@@ -103,6 +109,10 @@ async fn apply_crds(allow_breaking: bool) -> Result<()> {
         print(&migration.to_string())?;
     }
     Ok(())
+}
+
+async fn migrate_crd(name: &str) -> Result<()> {
+    print(&migrate(Client::try_from(Config::infer().await?)?, name).await?.to_string())
 }
 
 /// Returns the manager, to be run or to be described.

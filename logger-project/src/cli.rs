@@ -3,11 +3,13 @@
 pub mod bundle;
 pub mod catalog;
 pub mod chart;
+mod connection;
 pub mod deploy;
 mod formatter;
 mod git;
 pub mod init;
 pub mod manifests;
+pub mod migrate;
 mod run;
 pub mod scaffold;
 pub mod scorecard;
@@ -53,6 +55,8 @@ pub enum Command {
     Run(deploy::Run),
     /// Write all objects to one file, `dist/install.yaml`.
     Installer(deploy::Installer),
+    /// Rewrite the stored objects of a kind in its storage version, so that an old version can be removed.
+    Migrate(migrate::Migrate),
     /// Render a bundle for Operator Lifecycle Manager (OLM) in `bundle/`, or validate one.
     Bundle(bundle::BundleArgs),
     /// Add a bundle to the file-based catalog in `catalog/`.
@@ -91,6 +95,7 @@ impl Command {
             Command::Uninstall(uninstall) => deploy::exit_code(uninstall.run(&workspace)),
             Command::Run(run) => deploy::exit_code(run.run(&workspace)),
             Command::Installer(installer) => deploy::exit_code(installer.run(&workspace)),
+            Command::Migrate(migrate) => deploy::exit_code(migrate.run(&workspace)),
             Command::Bundle(bundle) => bundle.run(&workspace),
             Command::Catalog(catalog) => catalog.run(&workspace),
             Command::Scorecard(scorecard) => scorecard.run(&workspace),

@@ -35,5 +35,5 @@ pub mod workspace;
 pub use cli::{Command, cli};
 pub use config::{MARK, Project, RenderError, render};
 pub use helm::{Chart, ChartError};
-pub use settings::{OlmSettings, Settings, SettingsError};
+pub use settings::{CertificateMode, OlmSettings, Settings, SettingsError, WebhookSettings};
 pub use workspace::{Workspace, WorkspaceError};

@@ -11,6 +11,6 @@ mod roles;
 
 pub use normalize::normalize;
 pub use roles::{
-    OperatorRole, SERVICE_ACCOUNT, admin_role, cluster_role, cluster_role_binding, editor_role, metrics_reader_role,
-    operator_objects, operator_roles, role, role_binding, rules_of, viewer_role,
+    OperatorRole, SELF_MANAGED_ROLES, SERVICE_ACCOUNT, admin_role, cluster_role, cluster_role_binding, editor_role,
+    metrics_reader_role, operator_objects, operator_roles, role, role_binding, rules_of, viewer_role,
 };

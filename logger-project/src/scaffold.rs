@@ -21,13 +21,15 @@ mod rename;
 mod template;
 mod tree;
 mod update;
+mod webhooks;
 
 pub use apis::{create_api, create_version, delete_api, edit};
 pub use files::MARK;
 pub use init::{Dependencies, init};
 pub use layout::Layout;
-pub use model::{Model, Resource};
+pub use model::{Model, Resource, ResourceWebhooks};
 pub use plan::{Plan, Problems, Step};
 pub use rename::{Rename, rename_api};
 pub use tree::Tree;
 pub use update::{Merged, Tools, Versions, update, update_paths};
+pub use webhooks::{NewWebhooks, create_webhooks};

@@ -1,12 +1,14 @@
 //! The settings of a project: what its manifests need and the program cannot know.
 
 mod olm;
+mod webhooks;
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
 pub use olm::OlmSettings;
+pub use webhooks::{CertificateMode, WebhookSettings};
 
 /// The settings of a project, from one TOML file.
 ///
@@ -53,6 +55,9 @@ pub struct Settings {
     /// Whether a NetworkPolicy admits only clients in namespaces with the label `metrics: enabled` to the metrics.
     #[serde(default)]
     pub network_policy: bool,
+    /// What the webhooks need besides.
+    #[serde(default)]
+    pub webhooks: WebhookSettings,
     /// Files of `config/samples`.
     #[serde(default)]
     pub samples: Vec<String>,
@@ -123,5 +128,15 @@ mod tests {
         assert!(error("name = 'My-Operator'\nimage = 'b'").starts_with("invalid name `My-Operator`"));
         assert!(error("name = 'a-'\nimage = 'b'").starts_with("invalid name `a-`"));
         assert!(error("name = 'a'\nimage = 'b'\nreplicas = 0").starts_with("invalid number of replicas 0"));
+    }
+
+    #[test]
+    fn certificates_are_self_managed_or_those_of_cert_manager() {
+        let settings = |text: &str| Settings::parse(&format!("name = 'a'\nimage = 'b'\n{text}"));
+        let mode = |text: &str| settings(text).unwrap().webhooks.certificates;
+        assert_eq!(mode(""), CertificateMode::SelfManaged);
+        assert_eq!(mode("webhooks.certificates = 'cert-manager'"), CertificateMode::CertManager);
+        let error = settings("webhooks.certificates = 'olm'").unwrap_err().to_string();
+        assert!(error.contains("unknown variant `olm`, expected `self-managed` or `cert-manager`"), "{error}");
     }
 }

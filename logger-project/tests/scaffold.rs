@@ -7,8 +7,8 @@ use std::{collections::BTreeMap, fs, path::Path, process::Command};
 use logger_project::{
     cli::writer::{write, write_file},
     scaffold::{
-        Dependencies, Layout, Model, Plan, Problems, Rename, Resource, Step, Tree, create_api, create_version,
-        delete_api, edit, init, rename_api,
+        Dependencies, Layout, Model, NewWebhooks, Plan, Problems, Rename, Resource, ResourceWebhooks, Step, Tree,
+        create_api, create_version, create_webhooks, delete_api, edit, init, rename_api,
     },
 };
 
@@ -39,6 +39,7 @@ fn resource(kind: &str, plural: &str) -> Resource {
         plural: plural.to_owned(),
         namespaced: true,
         controller: true,
+        webhooks: ResourceWebhooks::default(),
     }
 }
 
@@ -112,6 +113,7 @@ fn a_project_has_few_files() {
         "my-operator/src/lib.rs",
         "my-operator/src/main.rs",
         "my-operator/src/options.rs",
+        "my-operator/src/webhooks.rs",
         "my-operator/tests/description.rs",
         "rust-toolchain.toml",
         "rustfmt.toml",
@@ -184,6 +186,64 @@ fn the_plural_and_the_scope_are_declared() {
     let source = file(&tree, "my-operator-types/src/example_v1/person.rs");
     assert!(source.contains("#[genclient(non_namespaced)]\n#[k8s(plural = \"people\", storage, subresource(status))]"));
     assert!(file(&tree, "config/samples/v1_person.yaml").starts_with("apiVersion: example.com/v1\nkind: Person\n"));
+}
+
+fn webhooks() -> NewWebhooks {
+    NewWebhooks { group: "apps".to_owned(), kind: "Widget".to_owned(), ..NewWebhooks::default() }
+}
+
+#[test]
+fn webhooks_are_created_without_a_change_of_a_file_of_the_user() {
+    let request = NewWebhooks { defaulting: true, validation: true, ..webhooks() };
+    let plan = create_webhooks(&with_widget(), &request).unwrap();
+    let expected = "\
+        replace PROJECT\n\
+        replace my-operator/src/webhooks.rs\n\
+        create  my-operator/src/webhooks/widget_defaulter.rs\n\
+        create  my-operator/src/webhooks/widget_validator.rs\n";
+    assert_eq!(plan.to_string(), expected);
+    let tree = idempotent(&with_widget(), |tree| create_webhooks(tree, &request));
+    let list = file(&tree, "my-operator/src/webhooks.rs");
+    assert!(list.contains("mod widget_defaulter;\nmod widget_validator;\n"), "{list}");
+    assert!(list.contains("let webhooks = widget_validator::add_to(webhooks, client);\n    webhooks\n"), "{list}");
+    assert!(file(&tree, "my-operator/src/webhooks/widget_defaulter.rs").contains("webhooks.defaulter::<Widget>"));
+    assert!(file(&tree, "PROJECT").contains("webhookVersion: v1"), "{}", file(&tree, "PROJECT"));
+}
+
+#[test]
+fn versions_are_converted_through_a_hub() {
+    let tree = executed(&with_widget(), &create_version(&with_widget(), "apps", "Widget", "v2").unwrap());
+    let request = NewWebhooks { hub: Some("v2".to_owned()), ..webhooks() };
+    let tree = idempotent(&tree, |tree| create_webhooks(tree, &request));
+    let conversion = file(&tree, "my-operator/src/webhooks/widget_conversion.rs");
+    assert!(conversion.contains("const HUB: &str = \"apps.example.com/v2\";"), "{conversion}");
+    assert!(conversion.contains("new(\"apps.example.com\", \"Widget\", \"widgets\")"), "{conversion}");
+    let validated = NewWebhooks { validation: true, version: Some("v1".to_owned()), ..webhooks() };
+    let tree = idempotent(&tree, |tree| create_webhooks(tree, &validated));
+    let validator = file(&tree, "my-operator/src/webhooks/widget_validator.rs");
+    assert!(validator.contains("use my_operator_types::apps_v1::Widget;"), "{validator}");
+    let rename = Rename { group: "apps".to_owned(), kind: "Widget".to_owned(), to: "Gadget".to_owned() };
+    let tree = executed(&tree, &rename_api(&tree, &rename).unwrap());
+    assert!(file(&tree, "my-operator/src/webhooks/gadget_validator.rs").contains("impl Validator<Gadget>"));
+}
+
+#[test]
+fn webhooks_that_cannot_be_created_are_problems() {
+    let error = |tree: &Tree, request: NewWebhooks| create_webhooks(tree, &request).unwrap_err().to_string();
+    let tree = with_widget();
+    assert!(error(&tree, webhooks()).contains("nothing to create; use `--defaulting`"));
+    let unknown = NewWebhooks { kind: "Gadget".to_owned(), validation: true, ..webhooks() };
+    assert!(error(&tree, unknown).contains("no such version of a kind Gadget"));
+    let hub = NewWebhooks { hub: Some("v1".to_owned()), ..webhooks() };
+    assert!(error(&tree, hub).contains("Widget has one version, which needs no conversion"));
+    let two = executed(&tree, &create_version(&tree, "apps", "Widget", "v2").unwrap());
+    let ambiguous = NewWebhooks { validation: true, ..webhooks() };
+    assert!(error(&two, ambiguous).contains("Widget has the versions v1, v2; select one with `--version`"));
+    let first = NewWebhooks { validation: true, version: Some("v1".to_owned()), ..webhooks() };
+    let two = executed(&two, &create_webhooks(&two, &first).unwrap());
+    let second = NewWebhooks { validation: true, version: Some("v2".to_owned()), ..webhooks() };
+    assert!(error(&two, second).contains("have webhooks of one name"));
+    assert!(delete_api(&two, "apps", "Widget", "v1").unwrap_err().to_string().contains("controller"));
 }
 
 #[test]

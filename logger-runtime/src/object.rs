@@ -31,7 +31,8 @@ impl<K: Resource<DynamicType = ()> + Clone + Debug + Serialize + DeserializeOwne
 
 /// Describes a kind.
 #[cfg(feature = "informers")]
-pub(crate) fn describe_kind<K: ApiObject>() -> KindDescription {
+#[must_use]
+pub fn describe_kind<K: ApiObject>() -> KindDescription {
     KindDescription {
         group: K::group(&()).into_owned(),
         version: K::version(&()).into_owned(),

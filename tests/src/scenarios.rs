@@ -16,6 +16,7 @@ mod limits;
 mod managed_fields;
 mod matrix;
 mod nullable;
+mod policies;
 mod rejections;
 mod validation;
 mod verbs;
@@ -127,6 +128,8 @@ scenarios! {
     events::repeated_events_are_one_series,
     events::recorded_events_are_valid,
     election::three_electors_lead_one_after_another,
+    policies::generated_rules_deny_and_warn,
+    policies::generated_defaults_are_set,
     matrix::verbs_work_in_every_scope_and_with_every_status,
     matrix::extension_methods_of_every_verb_reach_objects_and_subresources,
 }

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 
 use http::StatusCode;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Status, StatusCause, StatusDetails};
+use logger_crd::policy::DenialReason;
 
 use crate::api::kind::{Kind, qualified};
 
@@ -27,6 +28,8 @@ pub(crate) enum ApiError {
     PageNotFound,
     /// A resource version that is larger than the current one.
     TooLargeResourceVersion(TooLargeResourceVersion),
+    /// A write whose webhooks are not called yet: the server calls them and handles the request again.
+    AdmissionPending,
     /// Any other error: a `Status` object.
     Status(Box<Status>),
 }
@@ -63,7 +66,7 @@ impl ApiError {
     /// Returns the `Status` of the error, if it has one.
     pub(crate) fn into_status(self) -> Option<Box<Status>> {
         match self {
-            Self::PageNotFound => None,
+            Self::PageNotFound | Self::AdmissionPending => None,
             Self::TooLargeResourceVersion(error) => Some(error.into_status()),
             Self::Status(status) => Some(status),
         }
@@ -176,6 +179,30 @@ impl ApiError {
     pub(crate) fn forbidden(kind: &Kind, name: &str, detail: &str) -> Self {
         let message = format!("{} \"{name}\" is forbidden: {detail}", kind.group_resource());
         Self::new(StatusCode::FORBIDDEN, "Forbidden", message, Some(resource_details(kind, name)))
+    }
+
+    /// Creates the error for a request that a validating admission policy denies.
+    pub(crate) fn denied_by_policy(kind: &Kind, name: &str, message: &str, reason: DenialReason) -> Self {
+        let mut error = Self::forbidden(kind, name, message);
+        if let Self::Status(status) = &mut error {
+            status.code = Some(i32::from(reason.code()));
+            status.reason = Some(reason.name().to_owned());
+            add_causes(status, &[message.to_owned()]);
+        }
+        error
+    }
+
+    /// Creates the error for a request that mutating admission policies deny, with the message of the first one; `None`
+    /// without messages. The real server combines the reason of an invalid object with the code of a forbidden request.
+    pub(crate) fn denied_by_policies(kind: &Kind, name: &str, messages: &[String]) -> Option<Self> {
+        let first = messages.first()?;
+        let mut error = Self::forbidden(kind, name, "");
+        if let Self::Status(status) = &mut error {
+            status.message = Some(first.clone());
+            status.reason = Some(DenialReason::Invalid.name().to_owned());
+            add_causes(status, messages);
+        }
+        Some(error)
     }
 
     /// Creates the error for a request that authorization denies. The resource is empty for other paths.
@@ -327,6 +354,14 @@ fn status(code: StatusCode, reason: &str, message: String, details: Option<Statu
         status: Some("Failure".to_owned()),
         ..Status::default()
     })
+}
+
+/// Adds causes that have only a message.
+fn add_causes(status: &mut Status, messages: &[String]) {
+    let cause = |message: &String| StatusCause { message: Some(message.clone()), ..StatusCause::default() };
+    if let Some(details) = &mut status.details {
+        details.causes.get_or_insert_default().extend(messages.iter().map(cause));
+    }
 }
 
 /// Formats a single error as it is, and several errors in brackets without duplicates (`ToAggregate` of apimachinery).

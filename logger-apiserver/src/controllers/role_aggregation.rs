@@ -97,6 +97,7 @@ fn apply(state: &mut State, name: &str, rules: &[PolicyRule]) -> Result<()> {
         decoded: RefCell::default(),
         strict_errors: RefCell::default(),
         warnings: RefCell::default(),
+        webhooks: None,
     };
     apply::apply(state, &request).map(drop)
 }

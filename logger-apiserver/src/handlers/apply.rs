@@ -36,6 +36,7 @@ pub(crate) fn apply(state: &mut State, request: &ResourceRequest) -> Result<(Sta
         Some(live) => {
             write::ensure_namespace(&mut object, request)?;
             write::check_name(&object, request)?;
+            write::mutate(state, request, &mut object, &live, options.dry_run)?;
             write::escalation::check(state, request, &object, Some(&live))?;
             write::check_version(&request.kind, &object, &live)?;
             Ok((StatusCode::OK, write::replace(state, request, object, &live, options.dry_run)?))

@@ -13,7 +13,7 @@ use crate::{
         object::Object,
     },
     handlers::request::ResourceRequest,
-    resource::{built_in, managed_fields, registry::Resource},
+    resource::{admission_policy, built_in, managed_fields, registry::Resource},
     wire::body::{self, DecodeError},
 };
 
@@ -72,6 +72,16 @@ pub(crate) fn merged(kind: &Resource, outcome: Value, applied: &Value) -> Result
         return Err(ApiError::internal(detail));
     }
     let object = Object::from_json(fields).map_err(|error| ApiError::internal(error.to_string()))?;
+    apply_defaults(kind, object)
+}
+
+/// Decodes an object that a webhook has changed, and applies the defaults again.
+pub(crate) fn mutated(kind: &Resource, outcome: Value) -> Result<Object> {
+    let Value::Object(mut fields) = outcome else {
+        return Err(ApiError::internal_error("the patch of a webhook replaced the object"));
+    };
+    decode_built_in(kind, &mut fields).map_err(|detail| ApiError::internal_error(&detail))?;
+    let object = Object::from_json(fields).map_err(|error| ApiError::internal_error(&error.to_string()))?;
     apply_defaults(kind, object)
 }
 
@@ -148,6 +158,7 @@ fn drop_unknown(
 /// Applies the defaults of the kind.
 fn apply_defaults(kind: &Resource, mut object: Object) -> Result<Object> {
     kind.strategy.defaults.iter().for_each(|default| default(&mut object.body));
+    admission_policy::default(kind, &mut object.body);
     kind.default(&mut object.body)?;
     if !kind.namespaced {
         object.metadata.namespace = None;

@@ -12,7 +12,9 @@ use crate::{
     },
     handlers::{
         list::{self, Page},
+        policies::{AdmissionPolicies, Operation},
         request::{ResourceRequest, is_dry_run},
+        webhooks,
     },
     lifecycle::{
         definitions,
@@ -34,9 +36,11 @@ pub(crate) fn delete(state: &mut State, request: &ResourceRequest) -> Result<Del
     let object = request.existing(state)?;
     check_preconditions(&request.kind, &object, &options)?;
     (request.kind.strategy.check_delete)(&request.kind, request.name())?;
+    admit(state, request, &object, dry_run)?;
     if needs_orphan_warning(&request.kind, &options) {
         request.warnings.borrow_mut().push(ORPHAN_WARNING.to_owned());
     }
+    webhooks::check_deletion(state, request, &object, &options, dry_run)?;
     if dry_run && request.kind.strategy.lifecycle == Lifecycle::Definition {
         return Ok(Deleted::Terminating(definitions::mark_terminating(&object)));
     }
@@ -54,13 +58,22 @@ pub(crate) fn delete_collection(state: &mut State, request: &ResourceRequest) ->
     let options = options(request)?;
     let dry_run = is_dry_run(&options.dry_run.clone().unwrap_or_default(), "DeleteOptions")?;
     let page = list::list(state, request)?;
-    if !dry_run {
-        for object in &page.items {
+    webhooks::prepare_deletions(state, request, &page.items, &options, dry_run)?;
+    for object in &page.items {
+        webhooks::check_deletion(state, request, object, &options, dry_run)?;
+        if !dry_run {
             check_preconditions(&request.kind, object, &options)?;
+            admit(state, request, object, dry_run)?;
             deletion::delete(state, &request.kind, object, &options)?;
         }
     }
     Ok(page)
+}
+
+/// Evaluates the admission policies of a deletion.
+fn admit(state: &State, request: &ResourceRequest, object: &Object, dry_run: bool) -> Result<()> {
+    let policies = AdmissionPolicies { request, operation: Operation::Delete, dry_run };
+    policies.validate(state, None, Some(object))
 }
 
 /// Returns the options in the body, or those in the query if there is no body.

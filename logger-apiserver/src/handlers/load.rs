@@ -128,6 +128,7 @@ fn create_request(state: &State, object: Value) -> Result<ResourceRequest> {
         decoded: RefCell::default(),
         strict_errors: RefCell::default(),
         warnings: RefCell::default(),
+        webhooks: None,
     })
 }
 

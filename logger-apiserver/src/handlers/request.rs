@@ -11,6 +11,7 @@ use crate::{
         object::Stored,
     },
     authorization::user::User,
+    handlers::webhooks::Session,
     resource::{managed_fields::Author, registry::Resource},
     storage::state::State,
     wire::{
@@ -48,6 +49,8 @@ pub(crate) struct ResourceRequest {
     pub(crate) strict_errors: RefCell<Vec<String>>,
     /// The warnings of the response.
     pub(crate) warnings: RefCell<Vec<String>>,
+    /// The calls of webhooks; none if the server calls no webhooks.
+    pub(crate) webhooks: Option<Arc<Session>>,
 }
 
 impl ResourceRequest {

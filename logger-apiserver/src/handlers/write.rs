@@ -16,7 +16,12 @@ use crate::{
         object::{Object, Stored},
     },
     authorization::attributes::Attributes,
-    handlers::{decode, request::ResourceRequest},
+    handlers::{
+        decode,
+        policies::{AdmissionPolicies, Operation},
+        request::ResourceRequest,
+        webhooks,
+    },
     lifecycle::{commit, namespaces},
     resource::{
         managed_fields, metadata, namespace, patch,
@@ -56,6 +61,10 @@ pub(crate) fn insert(
     if let Some(namespace) = &request.namespace {
         namespaces::check_exists(state, kind, namespace, object.name())?;
     }
+    let policies = AdmissionPolicies { request, operation: Operation::Create, dry_run };
+    let mut object = policies.mutate(state, object, None)?;
+    webhooks::mutate(state, request, &mut object, None, dry_run)?;
+    ensure_namespace(&mut object, request)?;
     escalation::check(state, request, &object, None)?;
     (kind.strategy.set_user)(&mut object, &request.user);
     let has_name = object.metadata.name.is_some();
@@ -65,6 +74,8 @@ pub(crate) fn insert(
     prepare_create(kind, &mut object)?;
     rules::check(request, &object, None)?;
     authorize_creation(state, request)?;
+    policies.validate(state, Some(&object), None)?;
+    webhooks::validate_new(state, request, &mut object, dry_run)?;
     let charges = admission::validate(state, request, &object, None)?;
     (kind.strategy.allocate)(&state.store, kind, &mut object)?;
     kind.write(&mut object)?;
@@ -121,10 +132,11 @@ pub(crate) fn update(state: &mut State, request: &ResourceRequest) -> Result<(St
         }
         found => found.ok_or_else(|| ApiError::not_found(&request.kind, request.name()))?,
     };
+    managed_fields::track(request.author(), Some(&old), &mut object);
+    mutate(state, request, &mut object, &old, options.dry_run)?;
     escalation::check(state, request, &object, Some(&old))?;
     check_uid(request, &object, &old)?;
     check_version(&request.kind, &object, &old)?;
-    managed_fields::track(request.author(), Some(&old), &mut object);
     Ok((StatusCode::OK, replace(state, request, object, &old, options.dry_run)?))
 }
 
@@ -139,25 +151,43 @@ pub(crate) fn patch(state: &mut State, request: &ResourceRequest) -> Result<Stor
     let mut object = decode::patched(request, outcome)?;
     ensure_namespace(&mut object, request)?;
     check_name(&object, request)?;
+    managed_fields::track(request.author(), Some(&old), &mut object);
+    mutate(state, request, &mut object, &old, options.dry_run)?;
     escalation::check(state, request, &object, Some(&old))?;
     check_version(kind, &object, &old)?;
-    managed_fields::track(request.author(), Some(&old), &mut object);
     replace(state, request, object, &old, options.dry_run)
+}
+
+/// Calls the mutating webhooks of an update. They change neither the name nor the namespace.
+pub(crate) fn mutate(
+    state: &State,
+    request: &ResourceRequest,
+    object: &mut Object,
+    old: &Stored,
+    dry_run: bool,
+) -> Result<()> {
+    webhooks::mutate(state, request, object, Some(old), dry_run)?;
+    ensure_namespace(object, request)?;
+    check_name(object, request)
 }
 
 /// Replaces `old` with `new` if that is valid at the endpoint.
 pub(crate) fn replace(
     state: &mut State,
     request: &ResourceRequest,
-    mut new: Object,
+    new: Object,
     old: &Stored,
     dry_run: bool,
 ) -> Result<Stored> {
     let kind = &request.kind;
+    let policies = AdmissionPolicies { request, operation: Operation::Update, dry_run };
     signers::check(state, request, &new, old)?;
+    let mut new = policies.mutate(state, new, Some(old))?;
     prepare_update(request, &mut new, old)?;
     managed_fields::ignore_timestamp_changes(&mut new, old);
     rules::check(request, &new, Some(old))?;
+    policies.validate(state, Some(&new), Some(old))?;
+    webhooks::validate_update(state, request, &new, old, dry_run)?;
     let charges = admission::validate(state, request, &new, Some(old))?;
     (kind.strategy.allocate)(&state.store, kind, &mut new)?;
     // A removed custom object is not stored, so it is not converted back from the storage version.

@@ -5,6 +5,7 @@
 //! fields of its manager: fields that it no longer contains are removed unless others own them, and fields of others
 //! are retained or conflict.
 
+mod atomic;
 pub(crate) mod built_in;
 mod check;
 mod collect;
@@ -33,8 +34,10 @@ use k8s_openapi::{
 use serde_json::{Value, json};
 
 use self::{
+    atomic::atomic_paths,
     check::{Duplicates, check},
     managers::Managers,
+    merge::merge,
     path::fields,
     set::FieldSet,
     types::Type,
@@ -99,6 +102,30 @@ pub(crate) fn apply(author: Author<'_>, live: Option<&Object>, applied: &Value, 
     last_applied::update(author.manager, applied, &mut object);
     let outcome = Some(object).filter(|object| *object != before);
     Ok(Applied { outcome, entries: managers::encode(&managers) })
+}
+
+/// Merges an apply configuration into an object without owning its fields, as mutating admission policies do.
+///
+/// # Errors
+/// The configuration does not have the type of the kind, or contains an atomic value, whose other parts it would remove.
+pub(crate) fn merge_unowned(kind: &Resource, live: &Value, applied: &Value) -> Result<Value, String> {
+    let type_ = kind.types().get(&kind.api_version()).unwrap_or(&Type::Deduced);
+    check(applied, type_, Duplicates::Rejected)
+        .map_err(|why| format!("failed to convert patch object to typed object: {why}"))?;
+    let atomic = atomic_paths(applied, type_);
+    if !atomic.is_empty() {
+        let paths = atomic.join(", ");
+        return Err(format!("invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: {paths}"));
+    }
+    let mut live = live.clone();
+    let managers = live["metadata"].as_object_mut().and_then(|metadata| metadata.remove("managedFields"));
+    check(&live, type_, Duplicates::Allowed)
+        .map_err(|why| format!("failed to convert original object to typed object: {why}"))?;
+    let mut merged = merge(&live, applied, type_);
+    if let (Some(managers), Some(metadata)) = (managers, merged.get_mut("metadata")) {
+        metadata["managedFields"] = managers;
+    }
+    Ok(merged)
 }
 
 /// The result of an apply.

@@ -75,6 +75,31 @@ fn json_patch(patch: &[u8], object: &mut Value) -> Result<Vec<String>> {
     Ok(strict_errors)
 }
 
+/// Applies the operations of a JSON patch. Returns false if a test fails: the object is then not to be used.
+///
+/// # Errors
+/// An operation is invalid, or cannot be executed.
+pub(crate) fn apply_operations(operations: Vec<Value>, object: &mut Value) -> Result<bool> {
+    if operations.len() > MAX_OPERATIONS {
+        let count = operations.len();
+        let detail = format!("The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {count}");
+        return Err(ApiError::entity_too_large(&detail));
+    }
+    let mut copied_bytes = 0;
+    for operation in operations {
+        let describe = operation.to_string();
+        let decoded: PatchOperation = serde_json::from_value(operation)
+            .map_err(|error| ApiError::bad_request(format!("invalid operation {describe}: {error}")))?;
+        let is_test = matches!(decoded, PatchOperation::Test(_));
+        match execute(decoded, object, &mut copied_bytes) {
+            Err(_) if is_test => return Ok(false),
+            Err(_) => return Err(ApiError::bad_request(format!("cannot execute the operation {describe}"))),
+            Ok(()) => {}
+        }
+    }
+    Ok(true)
+}
+
 /// Executes an operation. `copied_bytes` is the size of all values that were copied before, and is limited.
 fn execute(operation: PatchOperation, object: &mut Value, copied_bytes: &mut usize) -> Result<()> {
     if is_test_of_absence(&operation, object) {

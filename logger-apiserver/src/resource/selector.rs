@@ -17,7 +17,7 @@ use crate::{
 };
 
 use fields::Term;
-pub(crate) use label_selector::{selects, to_text};
+pub(crate) use label_selector::{matches, selects, to_text};
 
 /// A label selector and a field selector, both of which an object must match.
 #[derive(Debug, Default)]

@@ -2,7 +2,8 @@
 
 use std::{
     convert::Infallible,
-    sync::{Arc, Mutex, PoisonError},
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     task::{Context, Poll},
     time::Duration,
 };
@@ -23,7 +24,10 @@ use crate::{
     authentication::authenticator::Credentials,
     authorization::{recorder::Authorization, user::User},
     controllers::{garbage_collector::GarbageCollector, resource_quota, role_aggregation},
-    handlers::load::{self, LoadError},
+    handlers::{
+        load::{self, LoadError},
+        webhooks::{CallFn, Session},
+    },
     meta::openapi::DocumentCache,
     response::api_response::{ApiResponse, Body},
     server::{
@@ -48,8 +52,26 @@ pub struct ApiServer {
     documents: Arc<Mutex<DocumentCache>>,
     /// The source of the user of the requests.
     identity: Identity,
+    /// Sends requests to webhooks.
+    webhooks: Arc<Webhooks>,
     #[cfg(feature = "serve")]
     metrics: Arc<Metrics>,
+}
+
+/// The function that sends requests to webhooks, if there is one.
+#[derive(Default)]
+struct Webhooks(Mutex<Option<Arc<CallFn>>>);
+
+impl Webhooks {
+    fn lock(&self) -> MutexGuard<'_, Option<Arc<CallFn>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Webhooks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Webhooks").field(&self.lock().is_some()).finish()
+    }
 }
 
 impl ApiServer {
@@ -77,9 +99,26 @@ impl ApiServer {
             collector: collector.map(|collector| Arc::new(Mutex::new(collector))),
             documents: Arc::default(),
             identity,
+            webhooks: Arc::default(),
             #[cfg(feature = "serve")]
             metrics: Arc::new(Metrics::new()),
         }
+    }
+
+    /// Calls the webhooks of the stored `MutatingWebhookConfiguration`s and `ValidatingWebhookConfiguration`s through
+    /// this function, in place of an HTTPS client: it gets the requests for the URLs of all webhooks. By default, no
+    /// webhooks are called.
+    ///
+    /// The rules, selectors, policies, reviews and errors are those of the real server. The function is called without
+    /// a lock, so that webhooks can use clients of this server. See [the crate](crate#webhooks).
+    pub fn call_webhooks<F, R>(&self, call: F)
+    where
+        F: Fn(Request<Bytes>) -> R + Send + Sync + 'static,
+        R: Future<Output = Response<Bytes>> + Send + 'static,
+    {
+        let call: Arc<CallFn> =
+            Arc::new(move |request| -> BoxFuture<'static, Response<Bytes>> { Box::pin(call(request)) });
+        *self.webhooks.lock() = Some(call);
     }
 
     /// Compacts the history, as the real server does every few minutes. Lists and watches from earlier versions, and
@@ -222,16 +261,25 @@ impl ApiServer {
         if parts.method == http::Method::HEAD { response.map(|_| Body::default()) } else { response }
     }
 
+<<<<<<< ours
     /// Handles a request. A read of a resource version that is larger than the current one waits for that version.
     /// `observe` is called with the state before each attempt.
     async fn handle(&self, parts: &Parts, body: Bytes, observe: &(impl Fn(&State) + Sync)) -> ApiResponse {
         let mut notified = None;
+=======
+    /// Handles a request. A read of a resource version that is larger than the current one waits for that version, and a
+    /// write calls its webhooks between attempts.
+    async fn handle(&self, parts: &Parts, body: Bytes) -> ApiResponse {
+        let mut changed = self.shared.subscribe();
+>>>>>>> theirs
         let deadline = Instant::now() + MAX_WAIT;
         let credentials = match self.identity.credentials(parts) {
             Ok(credentials) => credentials,
             Err(error) => return error.into(),
         };
+        let webhooks = self.webhooks.lock().clone().map(|call| Arc::new(Session::new(call)));
         loop {
+<<<<<<< ours
             let error = match self.attempt(&credentials, parts, body.clone(), observe) {
                 Err(ApiError::TooLargeResourceVersion(error)) => error,
                 outcome => return outcome.unwrap_or_else(ApiResponse::from),
@@ -240,11 +288,25 @@ impl ApiServer {
                 // The request is repeated, because the version may have been reached before this.
                 None => notified = Some(self.shared.notifications.subscribe()),
                 Some(notified) => {
+=======
+            changed.mark_unchanged();
+            match self.attempt(&credentials, parts, body.clone(), webhooks.as_ref()) {
+                Err(ApiError::TooLargeResourceVersion(error)) => {
+>>>>>>> theirs
                     // `shared` owns the sender, so that the channel is not closed.
                     if timeout_at(deadline, notified.changed()).await.is_err() {
                         return error.into();
                     }
                 }
+<<<<<<< ours
+=======
+                Err(ApiError::AdmissionPending) if let Some(session) = &webhooks => {
+                    if let Err(error) = session.run().await {
+                        return error.into();
+                    }
+                }
+                outcome => return outcome.unwrap_or_else(ApiResponse::from),
+>>>>>>> theirs
             }
         }
     }
@@ -283,10 +345,15 @@ impl ApiServer {
         credentials: &Credentials,
         parts: &Parts,
         body: Bytes,
+<<<<<<< ours
         observe: &impl Fn(&State),
     ) -> Result<ApiResponse> {
         let input = Input::parse(parts, body);
         let is_health_check = input.is_health_check();
+=======
+        webhooks: Option<&Arc<Session>>,
+    ) -> Result<ApiResponse> {
+>>>>>>> theirs
         let mut state = self.shared.lock();
         observe(&state);
         if !is_health_check {
@@ -298,7 +365,11 @@ impl ApiServer {
             if parts.uri.path() == metrics::PATH && parts.method == http::Method::GET {
                 return Ok(self.metrics.respond(&state));
             }
+<<<<<<< ours
             dispatch::handle(&mut state, &mut documents, &user, parts, input)
+=======
+            dispatch::handle(&mut state, &mut documents, &user, parts, body, webhooks)
+>>>>>>> theirs
         });
         drop(documents);
         // A failed request may have changed something as well. If this fails, all later requests fail.

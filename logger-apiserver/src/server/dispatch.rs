@@ -22,6 +22,7 @@ use crate::{
         request::{self, ResourceRequest},
         scale, tokens,
         watch::Watch,
+        webhooks::Session,
         write,
     },
     meta::{
@@ -42,6 +43,7 @@ use crate::{
     },
 };
 
+<<<<<<< ours
 /// The size up to which a body is decoded before the state is locked, in bytes. This bounds the memory of bodies that
 /// are decoded concurrently.
 const MAX_CONCURRENTLY_DECODED: usize = 64 << 10;
@@ -80,12 +82,20 @@ fn is_write_of_json(route: &Route, parts: &Parts) -> bool {
 }
 
 /// Handles a request.
+=======
+/// Handles a request. With a session, writes call webhooks.
+>>>>>>> theirs
 pub(crate) fn handle(
     state: &mut State,
     cache: &mut DocumentCache,
     user: &Arc<User>,
     parts: &Parts,
+<<<<<<< ours
     input: Input,
+=======
+    body: Bytes,
+    webhooks: Option<&Arc<Session>>,
+>>>>>>> theirs
 ) -> Result<ApiResponse> {
     let Input { route, body, decoded } = input;
     if let Route::Resource(target) = route {
@@ -94,7 +104,11 @@ pub(crate) fn handle(
             Some(review) => {
                 review.respond(state, user, target.namespace.as_deref(), &parts.method, content_type(parts), &body)
             }
+<<<<<<< ours
             None => resource(state, target, user, parts, (body, decoded)),
+=======
+            None => resource(state, target, user, parts, body, webhooks),
+>>>>>>> theirs
         };
     }
     if route == Route::Unknown {
@@ -168,7 +182,12 @@ fn resource(
     target: Target,
     user: &Arc<User>,
     parts: &Parts,
+<<<<<<< ours
     (body, decoded): (Bytes, Option<serde_json::Result<Decoded>>),
+=======
+    body: Bytes,
+    webhooks: Option<&Arc<Session>>,
+>>>>>>> theirs
 ) -> Result<ApiResponse> {
     let kind = find_kind(state, &target, &parts.method)?;
     let endpoint = endpoint(&kind, &target)?;
@@ -198,8 +217,12 @@ fn resource(
         decoded: RefCell::new(decoded),
         strict_errors: RefCell::default(),
         warnings: RefCell::new(warnings),
+        webhooks: webhooks.cloned(),
     };
     let outcome = perform(state, &parts.method, &request);
+    if let Err(ApiError::AdmissionPending) = outcome {
+        return outcome;
+    }
     match request.warnings.take() {
         warnings if warnings.is_empty() => outcome,
         warnings => Ok(ApiResponse::WithWarnings(Box::new(outcome.unwrap_or_else(ApiResponse::from)), warnings)),

@@ -9,6 +9,7 @@ use super::{
     crd::{self, Crd},
     docs::{self, Docs},
     print::exit_code,
+    release_fixtures::{self, ReleaseFixtures},
 };
 
 /// The commands for the API of a project. An `xtask` with other commands flattens this into its own
@@ -24,6 +25,8 @@ pub enum Command {
     Crd(Crd),
     /// Generate the API reference, a Markdown page for each version of each group, or check it for drift.
     Docs(Docs),
+    /// Write objects of the current version of the project, which all later versions have to convert.
+    ReleaseFixtures(ReleaseFixtures),
 }
 
 impl Command {
@@ -33,6 +36,7 @@ impl Command {
             Command::Codegen(args) => codegen::run(groups, args),
             Command::Crd(crd) => exit_code(crd::run(groups, crd)),
             Command::Docs(args) => exit_code(docs::run(groups, args)),
+            Command::ReleaseFixtures(args) => exit_code(release_fixtures::run(groups, args)),
         }
     }
 }

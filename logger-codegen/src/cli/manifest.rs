@@ -90,6 +90,14 @@ pub(super) fn settings(client: Option<&Manifest>, types: Option<&Manifest>) -> R
     }
 }
 
+/// Returns the version of the workspace, or of the package at its root, if there is one.
+pub(super) fn workspace_version(root: &Path) -> Result<Option<String>> {
+    let Some(manifest) = Manifest::read(root.join("Cargo.toml"))? else { return Ok(None) };
+    let of_package = |table: Option<&toml::Value>| table?.get("package")?.get("version")?.as_str().map(str::to_owned);
+    let of_root = || manifest.content.get("package")?.get("version")?.as_str().map(str::to_owned);
+    Ok(of_package(manifest.content.get("workspace")).or_else(of_root))
+}
+
 /// Returns the nearest directory whose Cargo.toml has a `[workspace]`.
 pub(super) fn workspace_root(from: &Path) -> Result<PathBuf> {
     let is_root = |directory: &&Path| {

@@ -12,6 +12,7 @@ use crate::{
     crd,
     layout::Layout,
     output::{File, Plan},
+    policy,
 };
 
 /// Writes the files, or compares them with the tree if `check` is set.
@@ -19,6 +20,10 @@ pub(super) fn write_or_check(root: &Path, files: &[File], layout: &Layout, check
     let plan = Plan::new(root, files, layout)?;
     if layout.crd.kustomization {
         plan.ensure_not_foreign(&crd::kustomization::path(layout), layout)?;
+        let of_policies = policy::kustomization_path(layout);
+        if files.iter().any(|file| file.path == of_policies) {
+            plan.ensure_not_foreign(&of_policies, layout)?;
+        }
     }
     write_or_check_plan(&plan, files.len(), check, "codegen")
 }

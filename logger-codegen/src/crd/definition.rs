@@ -18,7 +18,7 @@ use crate::{
 pub(crate) type Definitions = BTreeMap<String, Definition>;
 
 /// Returns the path of the file of a definition.
-pub(super) fn path(group: &ApiGroup, kind: &ApiKind, layout: &Layout) -> String {
+pub(crate) fn path(group: &ApiGroup, kind: &ApiKind, layout: &Layout) -> String {
     format!("{}/{}_{}.yaml", layout.crd_dir, group.group, kind.plural)
 }
 

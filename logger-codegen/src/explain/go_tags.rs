@@ -159,16 +159,17 @@ const DEFAULTER: &[GoTags] = &[
 ];
 
 const CONVERSION: &[GoTags] = &[
-    planned(
-        &[
-            "+k8s:conversion-gen=",
-            "+k8s:conversion-gen-external-types=",
-            "+k8s:conversion-gen:explicit-from=",
-            "+k8s:conversion-fn=",
-            "--base-peer-dirs",
-            "--extra-peer-dirs",
-        ],
-        "Conversion between versions.",
+    supported(
+        &["+k8s:conversion-gen=false"],
+        "`#[convert(lost = \"reason\")]` on the field: a loss has a reason, and no field is lost without one.",
+    ),
+    supported(
+        &["+k8s:conversion-gen-external-types=", "--base-peer-dirs", "--extra-peer-dirs"],
+        "`#[convert(hub = v2::Widget)]`: rustc resolves the path of the type, in any crate.",
+    ),
+    supported(
+        &["+k8s:conversion-gen:explicit-from=", "+k8s:conversion-fn="],
+        "`#[convert(with = module)]` on the field, with the functions `to_hub` and `from_hub`.",
     ),
     excluded(&["--skip-unsafe"], "There are no unsafe conversions."),
 ];
@@ -349,7 +350,11 @@ const CONTROLLER: &[GoTags] = &[
         &["+kubebuilder:rbac:"],
         "`Allow` of the controller, for what does not follow from its watches; `cargo xtask manifests` renders the roles.",
     ),
-    planned(&["+kubebuilder:webhook:", "+kubebuilder:webhookconfiguration:"], "Webhooks and their configuration."),
+    supported(
+        &["+kubebuilder:webhook:", "+kubebuilder:webhookconfiguration:"],
+        "A defaulter or a validator of `Webhooks`, for rules that depend on other objects or on the user; \
+         `#[default(..)]` and `#[schema(validation(rule = \"..\"))]` need no webhook.",
+    ),
     excluded(&["+kubebuilder:validation:UniqueItems="], "The API server forbids it; use `#[schema(list_type = set)]`."),
 ];
 

@@ -61,7 +61,7 @@ impl<'a> Plan<'a> {
     /// A directory cannot be read.
     pub fn new(root: &'a Path, files: &'a [File], layout: &Layout) -> Result<Self> {
         let mut strays = BTreeSet::new();
-        for directory in [&layout.client_dir, &layout.crd_dir] {
+        for directory in [&layout.client_dir, &layout.crd_dir, &layout.policy_dir()] {
             collect_generated(&root.join(directory), &mark(layout), &mut strays)?;
         }
         for file in files {

@@ -5,5 +5,5 @@ mod functions;
 mod suggestion;
 mod validators;
 
-pub(crate) use check::{CheckedExpr, check};
+pub(crate) use check::{CheckedExpr, Declarations, FindMessage, check};
 pub(crate) use validators::validate_literals;

@@ -7,5 +7,5 @@ mod estimate;
 mod estimator;
 mod schema_sizes;
 
-pub(crate) use constants::{LIST_CREATE_BASE_COST, MAP_CREATE_BASE_COST};
+pub(crate) use constants::{LIST_CREATE_BASE_COST, MAP_CREATE_BASE_COST, STRUCT_CREATE_BASE_COST};
 pub(crate) use estimator::{budget_exceeded, estimate_cost};

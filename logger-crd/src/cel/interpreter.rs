@@ -1,11 +1,17 @@
-//! Evaluation of checked expressions: values, the function library, the actual cost, and program instantiation.
+//! Evaluation of checked expressions: values, the function library, the actual cost, program instantiation, and the
+//! JSON of results.
 
+mod access;
 mod evaluator;
 mod instantiation;
+mod json;
 mod library;
 mod runtime_cost;
 mod value;
 
-pub(crate) use evaluator::evaluate;
+pub use access::{AccessDecision, AccessRequest, AccessSubject, AccessTarget, Authorizer, ResourceTarget};
+pub(crate) use access::{AccessValue, Principal};
+pub(crate) use evaluator::{Activation, evaluate, evaluate_in};
 pub(crate) use instantiation::instantiate;
-pub(crate) use value::{EvalError, EvalResult, Value};
+pub(crate) use json::{check_message_names, to_json};
+pub(crate) use value::{EvalError, EvalResult, Message, Value};

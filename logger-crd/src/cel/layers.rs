@@ -7,7 +7,8 @@ use std::{
 };
 
 /// The layers from bottom to top.
-const LAYERS: [&str; 8] = ["syntax", "schema", "types", "formats", "checker", "cost", "interpreter", "validation"];
+const LAYERS: [&str; 9] =
+    ["syntax", "schema", "types", "formats", "checker", "cost", "interpreter", "validation", "policy"];
 
 fn directory() -> PathBuf {
     envtest::workspace_root().unwrap().join("logger-crd/src/cel")

@@ -11,6 +11,7 @@ mod parser;
 
 pub(crate) use ast::{
     ACCUMULATOR, Call, Comprehension, Expr, ExprKind, Id, ListElement, Literal, MapEntry, Select, StructExpr,
+    StructField,
 };
 pub(crate) use error::{CelError, Source};
 pub(crate) use logger_names::cel::escape;

@@ -7,6 +7,7 @@ mod rule_error;
 mod rules;
 mod violation;
 
+pub(crate) use compilation::CompilationError;
 pub use program::Program;
 pub use rule_error::{RuleError, RuleErrorReason, RuleField, Segment};
 pub use rules::{check_schema, report_at};

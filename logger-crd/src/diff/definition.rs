@@ -161,8 +161,12 @@ fn removed_versions(old: &Value, new_spec: &Value, changes: &mut Changes<'_>) {
             (Rejected, what)
         } else if is(version, "served") {
             (Breaking, "the version is removed: its clients get 404")
+        } else if stored.is_empty() {
+            let what = "objects may still be stored in the version, and could not be read: migrate them, and compare with \
+                        the definition of the cluster, whose `status.storedVersions` are known";
+            (Breaking, what)
         } else {
-            (Safe, "the version had no clients; the server rejects the removal while it is in `status.storedVersions`")
+            (Safe, "the version had no clients, and no object is stored in it")
         };
         changes.version = Some(name.to_owned());
         changes.push_text(class, "spec.versions", what, Some(name.to_owned()), None);

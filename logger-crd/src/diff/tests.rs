@@ -328,7 +328,10 @@ fn added_and_removed_versions() {
     assert_eq!(only(&stored, &v2), (Rejected, "spec.versions".to_owned()));
     assert_eq!(compare(&v1, &v2)[0].class, Rejected, "what is stored cannot be read");
     let unserved = of(vec![version("v1", false, false, schema()), version("v2", true, true, schema())]);
-    assert_eq!(only(&unserved, &v2), (Safe, "spec.versions".to_owned()));
+    assert_eq!(only(&unserved, &v2), (Breaking, "spec.versions".to_owned()), "objects may be stored in it");
+    let mut migrated = unserved;
+    migrated["status"] = json!({"storedVersions": ["v2"]});
+    assert_eq!(only(&migrated, &v2), (Safe, "spec.versions".to_owned()));
 
     let without_field =
         of(vec![version("v1", true, false, schema()), version("v2", true, true, json!({"type": "object"}))]);

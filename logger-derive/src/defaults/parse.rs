@@ -238,7 +238,7 @@ fn one_value(value: Expr, errors: &mut Errors) -> Option<Value> {
 }
 
 /// Returns the `T` of `Option<T>`.
-pub(super) fn inside_option(ty: &Type) -> Option<&Type> {
+pub(crate) fn inside_option(ty: &Type) -> Option<&Type> {
     let path = match ty {
         // The argument of a `macro_rules!`.
         Type::Group(group) => return inside_option(&group.elem),

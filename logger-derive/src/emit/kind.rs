@@ -11,6 +11,7 @@ use crate::{
     columns::PrintColumn,
     indexes, lifecycle, methods,
     model::Kind,
+    policy,
 };
 
 pub(super) fn emit(kind: &Kind) -> TokenStream {
@@ -67,6 +68,7 @@ fn api_kind(kind: &Kind) -> TokenStream {
     let scale = option(kind.k8s.subresource.scale.as_ref().map(|scale| self::scale(scale, krate)));
     let columns = kind.k8s.printcolumns.0.iter().map(|column| print_column(column, krate));
     let definition = definition(&kind.k8s, krate);
+    let policies = policy::emit(&kind.policies, krate);
     let location = quote_spanned! {ident.span()=>
         #krate::meta::Location { file: ::core::file!(), line: ::core::line!() }
     };
@@ -88,6 +90,7 @@ fn api_kind(kind: &Kind) -> TokenStream {
             scale: #scale,
             columns: &[#(#columns),*],
             definition: #definition,
+            policies: #policies,
             docs: #docs,
             #lifecycle,
             schema: ::core::option::Option::Some(<#ident as #krate::schemars::JsonSchema>::json_schema),

@@ -10,7 +10,7 @@ pub(crate) const SERDE_ROOT: Section = Section {
     keys: &[RENAME_ALL],
 };
 
-const RENAME_ALL: AttributeKey = AttributeKey {
+pub(super) const RENAME_ALL: AttributeKey = AttributeKey {
     key: "rename_all",
     syntax: "rename_all = \"camelCase\"",
     description: "The case convention of the JSON names.",
@@ -39,7 +39,7 @@ pub(crate) const SERDE_FIELD: Section = Section {
     ],
 };
 
-const RENAME: AttributeKey = AttributeKey {
+pub(super) const RENAME: AttributeKey = AttributeKey {
     key: "rename",
     syntax: "rename = \"..\"",
     description: "The JSON name of the field.",

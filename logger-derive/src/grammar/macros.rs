@@ -30,6 +30,16 @@ pub(crate) const DERIVES: Section = Section {
             ..EMPTY
         },
         AttributeKey {
+            key: "Convert",
+            syntax: "#[derive(Convert)]",
+            go_tags: &["+k8s:conversion-gen="],
+            description: "Converts between the versions of a kind, without loss.",
+            constraints: "On a kind, and on each type in it that differs between versions. `#[convert(hub)]` on the \
+                          types of one version, `#[convert(hub = v2::Widget)]` on those of the others.",
+            example: "#[derive(Convert)]",
+            ..EMPTY
+        },
+        AttributeKey {
             key: "KubeSchema",
             syntax: "#[derive(KubeSchema)]",
             description: "Implements schemars' `JsonSchema` with the constraints of `#[schema(..)]` on the type and \
@@ -88,6 +98,15 @@ pub(crate) const ATTRIBUTES: Section = Section {
             ..EMPTY
         },
         AttributeKey {
+            key: "policy",
+            syntax: "#[policy(..)]",
+            description: "Declares a rule, a default or a variable of the admission policies of the kind, which the \
+                          API server evaluates on requests.",
+            constraints: "Can be repeated. On the kind, in one of its versions.",
+            example: "#[policy(rule = \"'admins' in request.userInfo.groups\", message = \"only admins may write\")]",
+            ..EMPTY
+        },
+        AttributeKey {
             key: "schema",
             syntax: "#[schema(..)]",
             description: "Declares validation and merge rules of a type or a field, in addition to those of its Rust \
@@ -117,6 +136,13 @@ pub(crate) const ATTRIBUTES: Section = Section {
             syntax: "#[apply(..)]",
             description: "Sets how a field appears in an apply configuration.",
             example: "#[apply(atomic)]",
+            ..EMPTY
+        },
+        AttributeKey {
+            key: "convert",
+            syntax: "#[convert(..)]",
+            description: "Declares how a type, a field or a variant converts into the hub.",
+            example: "#[convert(hub)]",
             ..EMPTY
         },
         AttributeKey {

@@ -15,6 +15,7 @@ use crate::{
     indexes::Index,
     lifecycle::Lifecycle,
     methods::Method,
+    policy::{ParamsKeys, PolicyKeys},
     schema::parse,
 };
 
@@ -47,12 +48,17 @@ fn table_matches_the_parser() {
         (macros::DEFAULTS, parsed_keys::<CrateOnly>()),
         (fields::DEFAULT, parsed_keys::<defaults::parse::DefaultKeys>()),
         (k8s::LIST, parsed_keys::<K8sList>()),
+        (super::policy::POLICY, parsed_keys::<PolicyKeys>()),
+        (super::policy::PARAMS, parsed_keys::<ParamsKeys>()),
         (fields::SERDE_ROOT, parsed_keys::<SerdeContainer>()),
         (fields::SERDE_FIELD, parsed_keys::<SerdeField>()),
         (fields::DEEP_COPY, parsed_keys::<deep_copy::TypeAttr>()),
         (fields::DEEP_COPY_FIELD, parsed_keys::<deep_copy::FieldAttr>()),
         (fields::APPLY, parsed_keys::<apply::TypeAttr>()),
         (fields::APPLY_FIELD, parsed_keys::<apply::FieldAttr>()),
+        (convert::CONVERT, parsed_keys::<crate::convert::attr::TypeAttr>()),
+        (convert::CONVERT_FIELD, parsed_keys::<crate::convert::attr::FieldAttr>()),
+        (convert::CONVERT_VARIANT, parsed_keys::<crate::convert::attr::VariantAttr>()),
         (macros::GROUP_VERSION, parsed_keys::<group_version::GroupVersionKeys>()),
         (schema::RULE, parsed_keys::<parse::Validation>()),
         (schema::FIELD_COLUMN, parsed_keys::<parse::ColumnKeys>()),
@@ -79,6 +85,8 @@ fn table_matches_the_parser() {
         COLUMN.title,
         fields::SERDE_APPLIED.title,
         fields::SERDE_APPLIED_FIELD.title,
+        convert::SERDE_CONVERTED.title,
+        convert::SERDE_CONVERTED_FIELD.title,
     ];
     for section in SECTIONS.iter().filter(|section| !not_parsed_by_darling.contains(&section.title)) {
         assert!(parsed.iter().any(|(parsed, _)| parsed.title == section.title), "{} is not compared", section.title);
@@ -158,6 +166,9 @@ fn expanded(example: &str, section: &str) -> TokenStream {
             ),
         );
     }
+    if name == "convert" || section.contains("derives Convert") {
+        return crate::convert::derive(convert_input(&example, section));
+    }
     if name == "default" {
         return defaults::expand(quote!(), quote!(#[derive(Deserialize)] struct Widget { #example size: i32 }));
     }
@@ -204,6 +215,18 @@ fn schema_input(on_type: &TokenStream, on_field: &TokenStream, section: &str) ->
             max_speed: Option<i32>,
             status: Option<WidgetStatus>,
         }
+    }
+}
+
+/// Returns a type that accepts the example of `#[convert(..)]`.
+fn convert_input(example: &TokenStream, section: &str) -> syn::DeriveInput {
+    if section == convert::CONVERT_VARIANT.title {
+        return parse_quote!(#[convert(hub = v2::Widget)] enum Widget { #example Memory, Disk });
+    }
+    match section == convert::CONVERT_FIELD.title || section == convert::SERDE_CONVERTED_FIELD.title {
+        true => parse_quote!(#[convert(hub = v2::Widget)] struct Widget { #example max_speed: i32 }),
+        false if mentions(example, "convert") => parse_quote!(#example struct Widget { max_speed: i32 }),
+        false => parse_quote!(#[convert(hub = v2::Widget)] #example struct Widget { max_speed: i32 }),
     }
 }
 

@@ -5,6 +5,7 @@ use kube::{
     Api, Client,
     core::{ApiResource, DynamicObject, GroupVersionKind},
 };
+use logger_core::description::WebhookNames;
 use serde_json::{Value, json};
 
 use super::CrdError;
@@ -53,6 +54,41 @@ impl Definition {
         &self.object
     }
 
+    /// Lets the webhook of a Service convert the objects.
+    pub(super) fn set_conversion(&mut self, service: &Value, ca_from: Option<&str>) {
+        if let Some(spec) = self.object["spec"].as_object_mut() {
+            let conversion = json!({
+                "strategy": "Webhook",
+                "webhook": {"clientConfig": {"service": service}, "conversionReviewVersions": ["v1"]},
+            });
+            spec.insert("conversion".to_owned(), conversion);
+        }
+        // There is a name, so that this is an object.
+        if let (Some(certificate), Some(metadata)) = (ca_from, self.object["metadata"].as_object_mut()) {
+            let annotations = metadata.entry("annotations").or_insert_with(|| json!({}));
+            if let Some(annotations) = annotations.as_object_mut() {
+                annotations.insert(WebhookNames::CA_FROM.to_owned(), json!(certificate));
+            }
+        }
+    }
+
+    pub(super) fn uid(&self) -> &str {
+        self.object["metadata"]["uid"].as_str().unwrap_or_default()
+    }
+
+    pub(super) fn annotation(&self, name: &str) -> Option<&str> {
+        self.object["metadata"]["annotations"][name].as_str()
+    }
+
+    pub(super) fn group(&self) -> &str {
+        self.object["spec"]["group"].as_str().unwrap_or_default()
+    }
+
+    /// Returns the name of the resource.
+    pub(super) fn plural(&self) -> &str {
+        self.object["spec"]["names"]["plural"].as_str().unwrap_or_default()
+    }
+
     pub(super) fn is_namespaced(&self) -> bool {
         self.object["spec"]["scope"] == "Namespaced"
     }
@@ -76,6 +112,26 @@ impl Definition {
         self.object["status"]["storedVersions"].as_array().into_iter().flatten().filter_map(Value::as_str)
     }
 
+    /// Returns the versions other than the storage version in which objects can be stored.
+    pub(super) fn old_versions(&self) -> Result<Vec<String>, CrdError> {
+        let storage = self.storage_version()?;
+        Ok(self.stored_versions().filter(|version| *version != storage).map(str::to_owned).collect())
+    }
+
+    pub(super) fn served_versions(&self) -> impl Iterator<Item = &str> {
+        let served = self.versions().filter(|version| version["served"] == true);
+        served.filter_map(|version| version["name"].as_str())
+    }
+
+    pub(super) fn serves(&self, name: &str) -> bool {
+        self.served_versions().any(|version| version == name)
+    }
+
+    /// Whether a webhook converts objects between the versions. Otherwise, only their `apiVersion` changes.
+    pub(super) fn has_webhook(&self) -> bool {
+        self.object["spec"]["conversion"]["strategy"] == "Webhook"
+    }
+
     /// Whether it has a version of this name, which can be one that is not served.
     pub(super) fn has_version(&self, name: &str) -> bool {
         self.versions().any(|version| version["name"] == name)
@@ -91,14 +147,12 @@ impl Definition {
 
     /// Returns a resource through which all objects can be written: in the storage version if it is served.
     pub(super) fn resource(&self) -> Result<ApiResource, CrdError> {
-        let served = || self.versions().filter(|version| version["served"] == true);
-        let version = served().find(|version| version["storage"] == true).or_else(|| served().next());
-        let version = version.and_then(|version| version["name"].as_str());
+        let storage = self.storage_version().ok().filter(|storage| self.serves(storage));
+        let version = storage.or_else(|| self.served_versions().next());
         let version = version.ok_or_else(|| self.without("served version"))?;
-        let spec = &self.object["spec"];
-        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        let kind = GroupVersionKind::gvk(&text(&spec["group"]), version, &text(&spec["names"]["kind"]));
-        Ok(ApiResource::from_gvk_with_plural(&kind, &text(&spec["names"]["plural"])))
+        let kind = self.object["spec"]["names"]["kind"].as_str().unwrap_or_default();
+        let kind = GroupVersionKind::gvk(self.group(), version, kind);
+        Ok(ApiResource::from_gvk_with_plural(&kind, self.plural()))
     }
 
     /// Returns the status and the message of a condition.

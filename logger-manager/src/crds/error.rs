@@ -59,6 +59,25 @@ pub enum CrdError {
         /// How long was waited.
         timeout: Duration,
     },
+    /// The definition does not exist.
+    #[error("the definition `{name}` does not exist; see `kubectl get crds`")]
+    NotFound {
+        /// The name of the definition.
+        name: String,
+    },
+    /// The cluster does not complete the migration that it has started.
+    #[error(
+        "the StorageVersionMigration `{migration}` of the definition `{name}` has not ended after {limit:?}; see `kubectl \
+         describe storageversionmigration {migration}`"
+    )]
+    NotMigrated {
+        /// The name of the definition.
+        name: String,
+        /// The name of the StorageVersionMigration.
+        migration: String,
+        /// How long was waited.
+        limit: Duration,
+    },
     /// The definition cannot be used for a migration.
     #[error("the definition `{name}` has no {missing}")]
     Incomplete {

@@ -1,27 +1,30 @@
 //! The migration of stored objects to the storage version of their definition.
 //!
-//! Every object is written without a change, and the API server stores it in the storage version. The writes have the
-//! uid and the resource version as preconditions.
+//! A cluster with the API group `storagemigration.k8s.io` migrates them. In other clusters, every object is written without
+//! a change, and the API server stores it in the storage version. The writes have the uid and the resource version as
+//! preconditions. Ownership of fields in versions that are not served is moved to a served one, or removed.
+
+mod by_cluster;
+mod objects;
+mod ownership;
+mod progress;
 
 use std::fmt;
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::{
-    Api, Client, Error,
-    api::{ListParams, Patch, PatchParams},
-    core::{ApiResource, DynamicObject},
+    Client, Error,
+    api::{Patch, PatchParams},
 };
 use serde_json::json;
 
+use self::{objects::Objects, progress::Progress};
 use super::{
     CrdError,
     definition::{Definition, definitions},
 };
 
-/// The number of objects in a page.
-const PAGE_SIZE: u32 = 500;
-/// How often a list is continued after its token has expired. Tokens live some minutes, in which a page is migrated.
-const MAX_EXPIRED_TOKENS: usize = 100;
+pub(super) use ownership::Ownership;
+
 /// How often a write is repeated after a conflict with another client.
 const MAX_ATTEMPTS: usize = 10;
 
@@ -30,33 +33,49 @@ const MAX_ATTEMPTS: usize = 10;
 pub struct Migration {
     /// The name of the definition.
     pub definition: String,
-    /// The versions in which no object is stored any more.
+    /// The versions in which no object is stored any more. Empty if all objects were stored in the storage version.
     pub from: Vec<String>,
     /// The storage version.
     pub to: String,
-    /// The number of objects.
+    /// The number of objects. A migration that continues an interrupted one counts the remaining ones.
     pub objects: usize,
+    /// The number of objects whose `managedFields` had entries of versions that are not served.
+    pub cleaned: usize,
 }
 
 impl fmt::Display for Migration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Migration { definition, from, to, objects } = self;
-        write!(f, "{definition}: {objects} objects migrated from {} to {to}", from.join(", "))
+        let Migration { definition, from, to, objects, cleaned } = self;
+        match from.is_empty() {
+            true => write!(f, "{definition}: {objects} objects are stored in {to}")?,
+            false => write!(f, "{definition}: {objects} objects migrated from {} to {to}", from.join(", "))?,
+        }
+        match cleaned {
+            0 => Ok(()),
+            cleaned => write!(f, "; {cleaned} had managed fields of versions that are not served"),
+        }
     }
 }
 
-/// Migrates the objects of a definition of the cluster. Returns `None` if all are stored in the storage version.
-pub(super) async fn migrate(client: &Client, definition: &Definition) -> Result<Option<Migration>, CrdError> {
-    let storage = definition.storage_version()?;
-    let from: Vec<_> = definition.stored_versions().filter(|version| *version != storage).map(str::to_owned).collect();
-    if from.is_empty() {
-        return Ok(None);
+/// Migrates the objects of a definition of the cluster, and then removes all other versions from its status.
+pub(super) async fn migrate(
+    client: &Client,
+    definition: &Definition,
+    ownership: &Ownership,
+) -> Result<Migration, CrdError> {
+    let (storage, from) = (definition.storage_version()?, definition.old_versions()?);
+    let mut progress = Progress::new(client, definition, storage);
+    let objects = Objects { client, definition, ownership, resource: definition.resource()? };
+    let counts = match from.is_empty() || by_cluster::migrate(client, definition).await? {
+        true => objects.clean().await?,
+        false => objects.rewrite(&mut progress).await?,
+    };
+    if !from.is_empty() {
+        trim(client, definition, storage).await?;
     }
-    let objects = Objects { client, resource: definition.resource()?, is_namespaced: definition.is_namespaced() };
-    let objects = objects.rewrite_all(definition.name()).await?;
-    trim(client, definition, storage).await?;
+    progress.remove().await?;
     let (definition, to) = (definition.name().to_owned(), storage.to_owned());
-    Ok(Some(Migration { definition, from, to, objects }))
+    Ok(Migration { definition, from, to, objects: counts.objects, cleaned: counts.cleaned })
 }
 
 /// Removes all other versions from the status, unless the definition was changed in the meantime.
@@ -64,8 +83,9 @@ async fn trim(client: &Client, definition: &Definition, storage: &str) -> Result
     let name = definition.name();
     for _ in 0..MAX_ATTEMPTS {
         let current = Definition::read(client, name).await?;
-        let current = current.filter(|current| current.generation() == definition.generation());
-        let current = current.ok_or_else(|| CrdError::Changed { name: name.to_owned() })?;
+        let is_same =
+            |current: &Definition| (current.uid(), current.generation()) == (definition.uid(), definition.generation());
+        let current = current.filter(is_same).ok_or_else(|| CrdError::Changed { name: name.to_owned() })?;
         let patch = json!({
             "metadata": {"resourceVersion": current.resource_version()},
             "status": {"storedVersions": [storage]},
@@ -78,77 +98,4 @@ async fn trim(client: &Client, definition: &Definition, storage: &str) -> Result
         }
     }
     Err(CrdError::Conflicts { name: name.to_owned(), attempts: MAX_ATTEMPTS })
-}
-
-/// The objects of a definition.
-struct Objects<'a> {
-    client: &'a Client,
-    resource: ApiResource,
-    is_namespaced: bool,
-}
-
-impl Objects<'_> {
-    /// Rewrites all objects, page by page, and returns their number. Only metadata is transferred.
-    async fn rewrite_all(&self, definition: &str) -> Result<usize, CrdError> {
-        let all = Api::<DynamicObject>::all_with(self.client.clone(), &self.resource);
-        let (mut count, mut expired, mut token) = (0, 0, None);
-        loop {
-            let params = ListParams { limit: Some(PAGE_SIZE), continue_token: token, ..ListParams::default() };
-            let page = match all.list_metadata(&params).await {
-                Ok(page) => page,
-                Err(error) => {
-                    token = Some(
-                        continuation(&error)
-                            .filter(|_| expired < MAX_EXPIRED_TOKENS)
-                            .ok_or_else(|| CrdError::request("list the objects of", definition)(error))?,
-                    );
-                    expired += 1;
-                    continue;
-                }
-            };
-            for object in page.items {
-                self.rewrite(object.metadata).await?;
-                count += 1;
-            }
-            token = page.metadata.continue_.filter(|token| !token.is_empty());
-            if token.is_none() {
-                return Ok(count);
-            }
-        }
-    }
-
-    /// Rewrites one object. One that was deleted needs no migration.
-    async fn rewrite(&self, mut metadata: ObjectMeta) -> Result<(), CrdError> {
-        let name = metadata.name.clone().unwrap_or_default();
-        let client = self.client.clone();
-        let api: Api<DynamicObject> = match &metadata.namespace {
-            Some(namespace) if self.is_namespaced => Api::namespaced_with(client, namespace, &self.resource),
-            _ => Api::all_with(client, &self.resource),
-        };
-        for _ in 0..MAX_ATTEMPTS {
-            let preconditions = json!({"uid": metadata.uid, "resourceVersion": metadata.resource_version});
-            let patch = Patch::Merge(json!({"metadata": preconditions}));
-            match api.patch_metadata(&name, &PatchParams::default(), &patch).await {
-                Ok(_) => return Ok(()),
-                Err(Error::Api(status)) if status.is_not_found() => return Ok(()),
-                Err(Error::Api(status)) if status.is_conflict() => {}
-                Err(error) => return Err(CrdError::request("migrate", &name)(error)),
-            }
-            match api.get_metadata_opt(&name).await.map_err(CrdError::request("read", &name))? {
-                Some(current) => metadata = current.metadata,
-                None => return Ok(()),
-            }
-        }
-        Err(CrdError::Conflicts { name, attempts: MAX_ATTEMPTS })
-    }
-}
-
-/// Returns the token with which a list continues after its own token has expired.
-fn continuation(error: &Error) -> Option<String> {
-    match error {
-        Error::Api(status) if status.code == 410 => {
-            status.metadata.as_ref()?.continue_.clone().filter(|token| !token.is_empty())
-        }
-        _ => None,
-    }
 }

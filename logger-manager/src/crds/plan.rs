@@ -12,7 +12,7 @@ use tokio::time::{sleep, timeout};
 use super::{
     CrdError, Definition,
     definition::definitions,
-    migration::{Migration, migrate},
+    migration::{Migration, Ownership, migrate},
 };
 
 /// How long the API server can take to serve a definition.
@@ -48,6 +48,18 @@ impl Update {
     fn removes_stored_version_of(&self) -> Option<&Definition> {
         self.current.as_ref().filter(|current| current.stored_versions().any(|version| !self.new.has_version(version)))
     }
+
+    /// Whether the current definition serves a version that the new one does not serve.
+    fn stops_serving(&self) -> bool {
+        let current = self.current.as_ref();
+        current.is_some_and(|current| current.served_versions().any(|version| !self.new.serves(version)))
+    }
+
+    /// Migrates the objects of a definition of the cluster. Returns `None` if no object had to be written.
+    async fn migrate(&self, client: &Client, definition: &Definition) -> Result<Option<Migration>, CrdError> {
+        let migration = migrate(client, definition, &Ownership::new(definition, &self.new)).await?;
+        Ok(Some(migration).filter(|migration| !migration.from.is_empty() || migration.cleaned > 0))
+    }
 }
 
 impl Plan {
@@ -76,7 +88,7 @@ impl Plan {
         let mut migrations = Vec::new();
         for update in &self.updates {
             if let Some(current) = update.removes_stored_version_of() {
-                migrations.extend(migrate(&self.client, current).await?);
+                migrations.extend(update.migrate(&self.client, current).await?);
             }
             let name = update.new.name();
             let params = PatchParams::apply(field_manager).force();
@@ -84,7 +96,9 @@ impl Plan {
             let applied = api.patch(name, &params, &Patch::Apply(update.new.object())).await;
             applied.map_err(CrdError::request("apply the definition", name))?;
             let established = self.established(name).await?;
-            migrations.extend(migrate(&self.client, &established).await?);
+            if update.stops_serving() || !established.old_versions()?.is_empty() {
+                migrations.extend(update.migrate(&self.client, &established).await?);
+            }
         }
         Ok(migrations)
     }

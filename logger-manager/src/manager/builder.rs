@@ -18,10 +18,12 @@ use super::{
     error::BuildError,
     probes::RunState,
     runnable::{Group, Registered, Runnable},
+    runnables::WebhookServer,
 };
 use crate::{
     health::HealthChecks,
-    serving::{MetricsHandler, Router, Server, ServerConfig},
+    serving::{Certificates, MetricsHandler, Router, Server, ServerConfig},
+    webhooks::Webhooks,
 };
 
 /// The default of controller-runtime for caches.
@@ -83,6 +85,25 @@ impl ManagerBuilder {
     /// To require a token, add a [`Server`] with an [`Authenticator`](crate::serving::Authenticator).
     pub fn serve_metrics(self, config: ServerConfig, metrics: PrometheusMetrics) -> Self {
         self.serve(config, Router::new().get("/metrics", MetricsHandler::from(metrics)))
+    }
+
+    /// Serves webhooks over HTTPS, in every process: the API server connects to any replica. The port is in use from
+    /// this call on; that of kubebuilder's Services is 9443.
+    ///
+    /// The webhooks start before the caches, which can need them to convert objects, and stop after them. Their
+    /// configurations are rendered from the [description](Self::describe).
+    pub fn serve_webhooks(mut self, config: ServerConfig, certificates: Certificates, webhooks: &Webhooks) -> Self {
+        let router = webhooks.router().map_err(BuildError::from);
+        match router.and_then(|router| Ok(Server::bind(config, router)?)) {
+            Ok(server) => {
+                let name = server.name().to_owned();
+                self.add(Group::Always, name, WebhookServer::new(server.tls(certificates), webhooks.describe()))
+            }
+            Err(error) => {
+                self.set_error(error);
+                self
+            }
+        }
     }
 
     /// Adds a server in every process, under its own name. Its requests have no body.

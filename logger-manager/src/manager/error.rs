@@ -4,7 +4,7 @@ use std::{error::Error as StdError, io, time::Duration};
 
 use logger_runtime::leader_election::{ConfigError, LeaderElectionError};
 
-use crate::{health::AddCheckError, serving::ServerError};
+use crate::{health::AddCheckError, serving::ServerError, webhooks::WebhookError};
 
 /// The error of a runnable: any error.
 pub type BoxError = Box<dyn StdError + Send + Sync>;
@@ -39,6 +39,9 @@ pub enum BuildError {
     /// A server cannot listen.
     #[error(transparent)]
     Server(#[from] ServerError),
+    /// The webhooks cannot be served.
+    #[error(transparent)]
+    Webhooks(#[from] WebhookError),
 }
 
 /// The reason why a manager stopped, or did not stop in time.

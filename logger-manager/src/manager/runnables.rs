@@ -1,4 +1,4 @@
-//! The runnables of the toolkit: controllers, informer factories, event workers and servers.
+//! The runnables of the toolkit: controllers, informer factories, event workers, servers and certificates.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use super::{
     probes::Probes,
     runnable::{DescribeFn, Runnable, Stage},
 };
-use crate::serving::Server;
+use crate::serving::{SelfManaged, SelfManagedRotation, Server};
 
 /// How long a reconciliation can run past its timeout before the process is not live. A cancelled one ends at once, so
 /// this only needs to cover a busy runtime.
@@ -90,7 +90,7 @@ impl Runnable for EventWorker {
 }
 
 /// Ready while it accepts connections, and its certificate is valid. For webhooks use
-/// [`at_stage`](Runnable::at_stage) with [`Stage::Webhooks`].
+/// [`serve_webhooks`](super::ManagerBuilder::serve_webhooks).
 impl Runnable for Server {
     async fn run(self, stop: CancellationToken) -> Result<(), BoxError> {
         Ok(Server::run(self, stop).await?)
@@ -111,6 +111,71 @@ impl Runnable for Server {
     fn probes(&self) -> Probes {
         let status = self.status();
         Probes::default().ready(move || status.check())
+    }
+}
+
+/// A server of webhooks, with their description.
+pub(super) struct WebhookServer {
+    server: Server,
+    webhooks: OperatorDescription,
+}
+
+impl WebhookServer {
+    pub(super) fn new(server: Server, webhooks: OperatorDescription) -> Self {
+        WebhookServer { server, webhooks }
+    }
+}
+
+impl Runnable for WebhookServer {
+    fn run(self, stop: CancellationToken) -> impl Future<Output = Result<(), BoxError>> + Send {
+        Runnable::run(self.server, stop)
+    }
+
+    fn stage(&self) -> Stage {
+        Stage::Webhooks
+    }
+
+    fn describe(&self) -> DescribeFn {
+        let (server, webhooks) = (Runnable::describe(&self.server), self.webhooks.clone());
+        Box::new(move || {
+            let mut description = server();
+            description.merge(webhooks.clone());
+            description
+        })
+    }
+
+    fn probes(&self) -> Probes {
+        self.server.probes()
+    }
+}
+
+/// Ready while no other program manages a CA bundle. Starts before the server of webhooks, and does not wait for a
+/// certificate: that server is ready when there is one.
+impl Runnable for SelfManaged {
+    async fn run(self, stop: CancellationToken) -> Result<(), BoxError> {
+        Ok(SelfManaged::run(&self, stop).await?)
+    }
+
+    fn describe(&self) -> DescribeFn {
+        let description = SelfManaged::describe(self);
+        Box::new(move || description.clone())
+    }
+
+    fn stage(&self) -> Stage {
+        Stage::Servers
+    }
+
+    fn probes(&self) -> Probes {
+        let (live, ready) = (self.clone(), self.clone());
+        Probes::default().live(move || live.check_watch()).ready(move || ready.check())
+    }
+}
+
+/// For [`Group::LeaderElected`](super::Group::LeaderElected).
+impl Runnable for SelfManagedRotation {
+    async fn run(self, stop: CancellationToken) -> Result<(), BoxError> {
+        SelfManagedRotation::run(self, stop).await;
+        Ok(())
     }
 }
 

@@ -1,7 +1,9 @@
-//! Certificates of servers: from files that are replaced at run time, or self-signed.
+//! Certificates of servers: from files that are replaced at run time, self-signed, or from a Secret that the operator
+//! manages.
 
 mod files;
 mod pair;
+mod self_managed;
 mod self_signed;
 
 use std::{
@@ -11,7 +13,7 @@ use std::{
     time::Duration,
 };
 
-use arc_swap::ArcSwap;
+use arc_swap::ArcSwapOption;
 use jiff::Timestamp;
 use logger_runtime::metrics::{Counter, Gauge, Metric, MetricsProvider, NoopMetrics};
 use rustls::{
@@ -20,6 +22,8 @@ use rustls::{
     sign::CertifiedKey,
 };
 use tokio::{task::spawn_blocking, time::sleep};
+
+pub use self_managed::{SelfManaged, SelfManagedConfig, SelfManagedError, SelfManagedRotation};
 
 use files::Files;
 use pair::Pair;
@@ -48,13 +52,15 @@ const RETRY_INTERVAL: Duration = Duration::from_secs(1);
 ///   it: all replicas read the same Secret, and would not be ready at the same time.
 /// - A self-signed certificate is renewed after two thirds of its lifetime.
 ///
-/// The files are polled while a [`Server`](super::Server) with the certificates runs.
+/// The files are polled while a [`Server`](super::Server) with the certificates runs. [`SelfManaged`] replaces the
+/// certificate of a Secret while it runs.
 #[derive(Clone)]
 pub struct Certificates(Arc<Shared>);
 
 struct Shared {
     source: Source,
-    current: ArcSwap<Pair>,
+    /// `None` until a managed certificate is issued.
+    current: ArcSwapOption<Pair>,
     poll_interval: Duration,
     state: Mutex<State>,
 }
@@ -62,6 +68,8 @@ struct Shared {
 enum Source {
     Files(Files),
     SelfSigned(SelfSigned),
+    /// The namespace and the name of a Secret.
+    Secret(String),
 }
 
 /// The result of the last poll, and the metrics.
@@ -105,10 +113,16 @@ pub enum CertificateError {
         /// The file of the key.
         key: PathBuf,
     },
+    /// The Secret contains no certificate yet.
+    #[error("the Secret `{name}` has no certificate; it is issued when the operator can write the Secret")]
+    NotIssued {
+        /// The namespace and the name of the Secret.
+        name: String,
+    },
     /// The certificate in use is expired.
     #[error("the certificate `{name}` expired at {not_after}; replace it")]
     Expired {
-        /// The file, or `self-signed`.
+        /// The file, the Secret, or `self-signed`.
         name: String,
         /// The end of its validity.
         not_after: Timestamp,
@@ -116,7 +130,7 @@ pub enum CertificateError {
     /// The certificate in use is not valid yet.
     #[error("the certificate `{name}` is not valid before {not_before}; check the clock of this host")]
     NotYetValid {
-        /// The file, or `self-signed`.
+        /// The file, the Secret, or `self-signed`.
         name: String,
         /// The start of its validity.
         not_before: Timestamp,
@@ -140,7 +154,7 @@ impl Certificates {
         let files = Files { certificate: certificate.into(), key: key.into() };
         let contents = files.read()?;
         let pair = files.parse(&contents)?;
-        Ok(Self::new(Source::Files(files), pair, contents.digest()))
+        Ok(Self::new(Source::Files(files), Some(pair), contents.digest()))
     }
 
     /// Creates a self-signed certificate for these DNS names and IP addresses, for clients that do not verify it.
@@ -150,15 +164,20 @@ impl Certificates {
     pub fn self_signed(names: impl IntoIterator<Item = impl Into<String>>) -> Result<Self, CertificateError> {
         let source = SelfSigned { names: names.into_iter().map(Into::into).collect() };
         let pair = source.generate()?;
-        Ok(Self::new(Source::SelfSigned(source), pair, 0))
+        Ok(Self::new(Source::SelfSigned(source), Some(pair), 0))
     }
 
-    fn new(source: Source, pair: Pair, digest: u64) -> Self {
+    /// Creates a handle without a certificate, until one of this Secret is used.
+    fn of_secret(name: String) -> Self {
+        Self::new(Source::Secret(name), None, 0)
+    }
+
+    fn new(source: Source, pair: Option<Pair>, digest: u64) -> Self {
         let (noop, gauge) = (Arc::new(NoopMetrics), Arc::new(NoopMetrics));
         let state = State { digest, error: None, reads: noop.clone(), errors: noop, expiration: gauge };
         Certificates(Arc::new(Shared {
             source,
-            current: ArcSwap::from_pointee(pair),
+            current: ArcSwapOption::from_pointee(pair),
             poll_interval: Duration::from_secs(10),
             state: Mutex::new(state),
         }))
@@ -183,7 +202,7 @@ impl Certificates {
         state.errors = metrics.counter(READ_ERRORS, &[]);
         state.expiration = metrics.gauge(EXPIRATION, &[("name", name)]);
         state.reads.add(1);
-        state.observe_expiration(&self.0.current.load());
+        state.observe_expiration(self.not_after());
         drop(state);
         self
     }
@@ -191,9 +210,10 @@ impl Certificates {
     /// Checks that the certificate in use is valid now: the check of readiness.
     ///
     /// # Errors
-    /// Fails if the certificate is expired or not yet valid.
+    /// Fails if the certificate is expired or not yet valid, or if there is none.
     pub fn check(&self) -> Result<(), CertificateError> {
-        let (pair, name, now) = (self.0.current.load(), self.0.source.name(), Timestamp::now());
+        let (name, now) = (self.0.source.name(), Timestamp::now());
+        let Some(pair) = self.0.current.load_full() else { return Err(CertificateError::NotIssued { name }) };
         let (not_before, not_after) = (pair.not_before, pair.not_after);
         if now > not_after {
             return Err(CertificateError::Expired { name, not_after });
@@ -210,20 +230,23 @@ impl Certificates {
         self.state().error.clone()
     }
 
-    /// Returns the end of the validity of the certificate in use.
+    /// Returns the end of the validity of the certificate in use; `None` if there is none.
     #[must_use]
-    pub fn not_after(&self) -> Timestamp {
-        self.0.current.load().not_after
+    pub fn not_after(&self) -> Option<Timestamp> {
+        self.0.current.load().as_ref().map(|pair| pair.not_after)
     }
 
     /// Returns the certificate chain in use, such as for clients that are to trust a self-signed one.
     #[must_use]
     pub fn chain(&self) -> Vec<CertificateDer<'static>> {
-        self.0.current.load().key.cert.clone()
+        self.0.current.load().as_ref().map_or_else(Vec::new, |pair| pair.key.cert.clone())
     }
 
     /// Polls until dropped.
     pub(super) async fn poll(&self) {
+        if matches!(self.0.source, Source::Secret(_)) {
+            return std::future::pending().await;
+        }
         loop {
             let interval = self.0.poll_interval;
             let failed = self.state().error.is_some();
@@ -241,6 +264,7 @@ impl Certificates {
         let result = match &self.0.source {
             Source::Files(files) => self.reload(files),
             Source::SelfSigned(source) => self.renew(source),
+            Source::Secret(_) => Ok(()),
         };
         let mut state = self.state();
         if let Err(error) = &result {
@@ -251,7 +275,7 @@ impl Certificates {
             state.errors.add(1);
         }
         state.error = result.err();
-        state.observe_expiration(&self.0.current.load());
+        state.observe_expiration(self.not_after());
     }
 
     fn reload(&self, files: &Files) -> Result<(), CertificateError> {
@@ -268,15 +292,24 @@ impl Certificates {
     }
 
     fn renew(&self, source: &SelfSigned) -> Result<(), CertificateError> {
-        if source.is_due(&self.0.current.load(), Timestamp::now()) {
-            self.replace(source.generate()?);
+        match &*self.0.current.load() {
+            Some(pair) if !source.is_due(pair, Timestamp::now()) => {}
+            _ => self.replace(source.generate()?),
         }
         Ok(())
     }
 
     fn replace(&self, pair: Pair) {
         tracing::info!(certificate = self.0.source.name(), not_after = %pair.not_after, "the certificate was replaced");
-        self.0.current.store(Arc::new(pair));
+        self.0.current.store(Some(Arc::new(pair)));
+    }
+
+    /// Uses the pair of a Secret from the next handshake on.
+    fn replace_from_secret(&self, pair: Pair) {
+        self.replace(pair);
+        let state = self.state();
+        state.reads.add(1);
+        state.observe_expiration(self.not_after());
     }
 
     /// Ignores poisoning: the state is consistent between any two statements.
@@ -286,8 +319,9 @@ impl Certificates {
 }
 
 impl State {
-    fn observe_expiration(&self, pair: &Pair) {
-        self.expiration.set(pair.not_after.as_second() as f64);
+    /// Without a certificate, the value is not a number, so that it is not compared with a time.
+    fn observe_expiration(&self, not_after: Option<Timestamp>) {
+        self.expiration.set(not_after.map_or(f64::NAN, |not_after| not_after.as_second() as f64));
     }
 }
 
@@ -296,13 +330,14 @@ impl Source {
         match self {
             Source::Files(files) => files.certificate.display().to_string(),
             Source::SelfSigned(_) => "self-signed".to_owned(),
+            Source::Secret(name) => name.clone(),
         }
     }
 }
 
 impl ResolvesServerCert for Certificates {
     fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
-        Some(Arc::clone(&self.0.current.load().key))
+        self.0.current.load().as_ref().map(|pair| Arc::clone(&pair.key))
     }
 }
 

@@ -78,12 +78,12 @@ async fn an_expired_certificate_fails_the_check_and_can_be_replaced() {
     let (expired, new) = (Pem::expired(), Pem::new());
     let files = PemFiles::new(&expired);
     let certificates = files.certificates();
-    assert!(certificates.not_after() < Timestamp::now());
+    assert!(certificates.not_after().unwrap() < Timestamp::now());
     let error = certificates.check().unwrap_err();
     let expected = format!(
         "the certificate `{}` expired at {}; replace it",
         files.certificate.display(),
-        certificates.not_after()
+        certificates.not_after().unwrap()
     );
     assert_eq!(error.to_string(), expected);
 
@@ -125,7 +125,7 @@ async fn reads_errors_and_the_expiration_are_measured() {
     let certificates = files.certificates().metrics(&metrics, "webhook");
     let expiration = format!(
         "certwatcher_certificate_expiration_timestamp_seconds{{name=\"webhook\"}} {}.0\n",
-        certificates.not_after().as_second()
+        certificates.not_after().unwrap().as_second()
     );
     assert!(metrics.text().contains("certwatcher_read_certificate_total{} 1\n"), "{}", metrics.text());
     assert!(metrics.text().contains("certwatcher_read_certificate_errors_total{} 0\n"), "{}", metrics.text());

@@ -9,6 +9,7 @@ mod fixture;
 mod limits;
 mod metrics;
 mod protocol;
+mod self_managed;
 mod server;
 mod shutdown;
 mod status;

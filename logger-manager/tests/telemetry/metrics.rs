@@ -14,9 +14,13 @@ use http::{Request, Response, StatusCode, Uri, header::RETRY_AFTER};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{Api, Client, Config};
 use logger_apiserver::ApiServer;
+use logger_core::description::{ConversionWebhookDescription, WebhookNames};
 use logger_manager::{
-    CancellationToken, Group, LeaderElectionConfig, Manager,
-    serving::{Certificates, MetricsHandler, Router, Server, ServerConfig, handler::text},
+    CancellationToken, Group, LeaderElectionConfig, Manager, Webhooks,
+    serving::{
+        Certificates, MetricsHandler, Router, SelfManaged, SelfManagedConfig, Server, ServerConfig, handler::text,
+    },
+    webhooks::{AdmissionRequest, Denied},
 };
 use logger_runtime::{
     Controller, EventRecorder, HandlerOptions, InformerFactory, ObjectKey, ReconcileError,
@@ -80,6 +84,15 @@ async fn retry_request(metrics: &Arc<dyn MetricsProvider>) {
     running.await.unwrap().unwrap();
 }
 
+/// Creates the handlers of an admission webhook and of a conversion.
+fn webhooks(metrics: &Arc<dyn MetricsProvider>) -> Router {
+    let conversion = ConversionWebhookDescription::new("example.com", "Widget", "widgets");
+    let webhooks = Webhooks::new()
+        .defaulter::<ConfigMap>(|_: &mut ConfigMap, _: &AdmissionRequest| Ok::<_, Denied>(()))
+        .conversion(conversion, |_, _| Ok::<_, String>(()));
+    webhooks.metrics(Arc::clone(metrics)).router().unwrap()
+}
+
 /// Creates a manager of whatever has metrics.
 fn manager(client: Client, metrics: &Arc<dyn MetricsProvider>) -> Manager {
     let provider = || Arc::clone(metrics);
@@ -107,6 +120,9 @@ async fn the_endpoint_has_the_documented_metrics() {
     let metrics = PrometheusMetrics::default();
     let provider: Arc<dyn MetricsProvider> = Arc::new(metrics.clone());
     let _certificates = Certificates::self_signed(["localhost"]).unwrap().metrics(&*provider, "metrics");
+    let _webhooks = webhooks(&provider);
+    let managed = SelfManagedConfig::for_service("default", WebhookNames::new("operator"));
+    let _managed = SelfManaged::new(ApiServer::new().client(), managed.metrics(Arc::clone(&provider))).unwrap();
     retry_request(&provider).await;
     let layer = ClientMetricsLayer::with_host("embedded", Arc::clone(&provider));
     let manager = manager(ApiServer::new().client_with(layer), &provider);

@@ -3,65 +3,46 @@
 use std::{
     env,
     ffi::OsString,
-    path::PathBuf,
     process::{Command, ExitCode},
     sync::mpsc::{Receiver, channel},
 };
 
-use super::writer::write_file;
+use logger_core::description::WebhookNames;
+
+use super::{
+    connection::{Connection, KUBECONFIG},
+    writer::write_file,
+};
 use crate::{
     config::manager::WATCH_NAMESPACES,
-    deploy::{DeployError, Installation, Kubeconfig, Kubectl, Manifest, Outcome, Program, Timeout},
+    deploy::{DeployError, Installation, Kubeconfig, Kubectl, Manifest, Outcome, Program, Timeout, local_prefix},
     settings::Settings,
     workspace::{Workspace, WorkspaceError, cargo},
 };
 
 /// The kustomization of all objects, relative to the root of the project.
 const CONFIGURATION: &str = "config/default";
-/// The environment variable with the paths of the kubeconfig.
-const KUBECONFIG: &str = "KUBECONFIG";
+/// The environment variable of the operator with the URL of its webhooks.
+const WEBHOOK_URL: &str = "WEBHOOK_URL";
 /// The file of `installer`, relative to the root of the project.
 const INSTALLER: &str = "dist/install.yaml";
 
 /// The cluster, and the limit of each wait.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Target {
-    /// The context of the kubeconfig; by default the current one.
-    #[arg(long, value_name = "NAME")]
-    pub context: Option<String>,
-    /// The kubeconfig; by default that of kubectl.
-    #[arg(long, value_name = "FILE")]
-    pub kubeconfig: Option<PathBuf>,
+    /// The cluster.
+    #[command(flatten)]
+    pub connection: Connection,
     /// The limit of each wait.
     #[arg(long, value_name = "DURATION", default_value = "5m")]
     pub timeout: Timeout,
 }
 
 impl Target {
-    fn kubectl(&self) -> Kubectl {
-        let mut kubectl = Kubectl::from_env();
-        if let Some(path) = &self.kubeconfig {
-            kubectl = kubectl.kubeconfig(path);
-        }
-        if let Some(context) = &self.context {
-            kubectl = kubectl.context(context);
-        }
-        kubectl
-    }
-
-    /// Returns the kubeconfig of a program that connects to the same cluster; `None` if it is the default one.
-    fn kubeconfig(&self) -> Result<Option<Kubeconfig>, DeployError> {
-        if self.context.is_some() {
-            return Kubeconfig::of_context(&self.kubectl()).map(Some);
-        }
-        let paths = self.kubeconfig.clone().map(OsString::from).or_else(|| env::var_os(KUBECONFIG));
-        paths.map(|paths| Kubeconfig::of_paths(&paths)).transpose().map_err(DeployError::Program)
-    }
-
     /// Builds the objects of the project, and connects to the cluster.
     fn installation(&self, workspace: &Workspace<'_>, image: Option<&str>) -> Result<Installation, DeployError> {
         let name = workspace.settings()?.name;
-        let kubectl = self.kubectl();
+        let kubectl = self.connection.kubectl();
         let mut manifest = Manifest::parse(&kubectl.kustomize(&workspace.root().join(CONFIGURATION))?)?;
         if let Some(image) = image {
             manifest.set_image(image)?;
@@ -196,13 +177,16 @@ pub struct Run {
     /// custom resources.
     #[arg(long)]
     pub keep: bool,
+    /// The URL at which the API server reaches the webhooks on this machine, if there are any.
+    #[arg(long, value_name = "URL", default_value = "https://127.0.0.1:9443")]
+    pub webhook_url: String,
     /// The arguments of `run` of the operator; by default those of the settings.
     #[arg(last = true)]
     pub args: Vec<OsString>,
 }
 
 impl Run {
-    /// Builds the operator, installs the definitions, and runs the operator until Ctrl-C.
+    /// Builds the operator, installs the definitions and the webhooks, and runs the operator until Ctrl-C.
     ///
     /// # Errors
     /// Fails if the operator cannot be built or fails, and like [`Installation::install`].
@@ -216,15 +200,23 @@ impl Run {
             let _ = sender.send(());
         })?;
         // Not before the handler is set: Ctrl-C would prevent the deletion of a temporary file.
-        let kubeconfig = self.target.kubeconfig()?;
+        let kubeconfig = self.target.connection.kubeconfig()?;
         let mut command = self.command(&settings, kubeconfig.as_ref())?;
-        let mut created = installation.install()?;
+        let local = installation.at_url(&self.webhook_url);
+        if local.is_some() {
+            command.env(WEBHOOK_URL, &self.webhook_url);
+            command.env(WebhookNames::PREFIX_VARIABLE, local_prefix(&settings.name));
+        }
+        let active = local.as_ref().unwrap_or(&installation);
+        let mut created = active.install()?;
         if self.keep {
             created.clear();
         }
-        let operated = operate(&mut command, &installation, &created, &interrupts);
+        let operated = operate(&mut command, active, local.is_some(), &created, &interrupts);
         let removed = if created.is_empty() { Ok(()) } else { installation.delete_definitions(&created) };
-        operated.and(removed)
+        // The converter of definitions that existed before has stopped.
+        let restored = if local.is_some() { installation.restore_definitions(&created) } else { Ok(()) };
+        operated.and(removed).and(restored)
     }
 
     /// Returns the command that runs the operator, with the cluster of the definitions. Variables of this process take
@@ -238,7 +230,7 @@ impl Run {
         let is_unset = |name: &str| env::var_os(name).is_none();
         command.envs(settings.env.iter().filter(|(name, _)| is_unset(name)));
         if settings.namespaced && is_unset(WATCH_NAMESPACES) && !settings.env.contains_key(WATCH_NAMESPACES) {
-            command.env(WATCH_NAMESPACES, self.target.kubectl().namespace()?);
+            command.env(WATCH_NAMESPACES, self.target.connection.kubectl().namespace()?);
         }
         if let Some(kubeconfig) = kubeconfig {
             command.env(KUBECONFIG, kubeconfig.variable());
@@ -247,20 +239,31 @@ impl Run {
     }
 }
 
-/// Runs the operator until an interrupt. It is stopped after the deletion of custom resources, which it finalizes.
+/// Runs the operator until an interrupt. It is stopped after the deletion of custom resources, which it finalizes, and
+/// of webhook configurations: the API server would reject requests without it.
 fn operate(
     command: &mut Command,
     installation: &Installation,
+    has_webhooks: bool,
     created: &[String],
     interrupts: &Receiver<()>,
 ) -> Result<(), DeployError> {
+    let if_called = |change: fn(&Installation) -> Result<(), DeployError>| match has_webhooks {
+        true => change(installation),
+        false => Ok(()),
+    };
     let mut program = Program::start(command).map_err(DeployError::Program)?;
-    let outcome = program.wait(interrupts).map_err(DeployError::Program)?;
+    let installed = if_called(Installation::install_webhooks);
+    let outcome = match &installed {
+        Ok(()) => program.wait(interrupts),
+        Err(_) => Ok(Outcome::Interrupted),
+    };
     let finalized = if created.is_empty() { Ok(()) } else { installation.delete_custom_resources(created) };
+    let deleted = if_called(Installation::delete_webhooks);
     program.stop(interrupts).map_err(DeployError::Program)?;
-    match outcome {
+    match outcome.map_err(DeployError::Program)? {
         Outcome::Ended(status) if !status.success() => Err(DeployError::Ended(status)),
-        _ => finalized,
+        _ => installed.and(finalized).and(deleted),
     }
 }
 

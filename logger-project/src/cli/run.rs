@@ -87,7 +87,7 @@ pub(super) fn finish(root: &Path, plan: Plan, dry_run: bool, next: &str) -> Exit
 
 /// Ignores Ctrl-C, SIGTERM and SIGHUP until the process ends: they would end it between two steps of a plan. A handler
 /// that the program has set with ctrlc is kept.
-fn ignore_interrupts() -> Result<(), ctrlc::Error> {
+pub(super) fn ignore_interrupts() -> Result<(), ctrlc::Error> {
     match ctrlc::set_handler(|| {}) {
         Err(ctrlc::Error::MultipleHandlers) => Ok(()),
         result => result,

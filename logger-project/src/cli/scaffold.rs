@@ -1,4 +1,4 @@
-//! `cargo xtask create`, `edit`, `delete` and `rename`: the kinds of a project.
+//! `cargo xtask create`, `edit`, `delete` and `rename`: the kinds of a project and their webhooks.
 
 use std::process::ExitCode;
 
@@ -6,7 +6,10 @@ use clap::{ArgAction, Args, Subcommand};
 
 pub use super::run::Changes;
 use crate::{
-    scaffold::{self, Resource, create_api, create_version, delete_api, edit, rename_api},
+    scaffold::{
+        self, NewWebhooks, Resource, ResourceWebhooks, create_api, create_version, create_webhooks, delete_api, edit,
+        rename_api,
+    },
     workspace::Workspace,
 };
 
@@ -17,6 +20,37 @@ pub enum Create {
     Api(CreateApi),
     /// Create a further version of a kind, whose types are a copy of those of its last version.
     Version(VersionOptions),
+    /// Create webhooks of a kind, which set fields, validate objects or convert them between versions.
+    Webhook(CreateWebhook),
+}
+
+/// Options of `create webhook`.
+#[derive(Clone, Debug, Args)]
+pub struct CreateWebhook {
+    /// The group without the domain.
+    #[arg(long)]
+    pub group: String,
+    /// The kind.
+    #[arg(long)]
+    pub kind: String,
+    /// The version of objects that are defaulted and validated [default: the only version].
+    #[arg(long)]
+    pub version: Option<String>,
+    /// Set fields of objects before they are validated.
+    #[arg(long)]
+    pub defaulting: bool,
+    /// Validate objects.
+    #[arg(long)]
+    pub validation: bool,
+    /// Convert objects between the versions of the kind.
+    #[arg(long, requires = "hub")]
+    pub conversion: bool,
+    /// The version through which objects are converted.
+    #[arg(long, value_name = "VERSION", requires = "conversion")]
+    pub hub: Option<String>,
+    /// How the project is changed.
+    #[command(flatten)]
+    pub changes: Changes,
 }
 
 /// Options of `create api`.
@@ -113,6 +147,22 @@ impl Create {
             Create::Version(VersionOptions { group, version, kind, changes }) => {
                 changes.run(workspace, |tree| create_version(tree, group, kind, version))
             }
+            Create::Webhook(webhook) => {
+                webhook.changes.run(workspace, |tree| create_webhooks(tree, &webhook.request()))
+            }
+        }
+    }
+}
+
+impl CreateWebhook {
+    fn request(&self) -> NewWebhooks {
+        NewWebhooks {
+            group: self.group.clone(),
+            kind: self.kind.clone(),
+            version: self.version.clone(),
+            defaulting: self.defaulting,
+            validation: self.validation,
+            hub: self.hub.clone(),
         }
     }
 }
@@ -126,6 +176,7 @@ impl CreateApi {
             plural: self.plural.clone().unwrap_or_else(|| logger_names::resource::plural(&self.kind)),
             namespaced: !self.cluster_scoped,
             controller: self.controller,
+            webhooks: ResourceWebhooks::default(),
         }
     }
 }

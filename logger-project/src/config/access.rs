@@ -10,9 +10,12 @@ use logger_core::description::{KindDescription, ServerDescription};
 use serde::Serialize;
 
 use super::{Files, NAMESPACE, Project, RenderError, kustomization::Kustomization};
-use crate::rbac::{
-    OperatorRole, SERVICE_ACCOUNT, admin_role, cluster_role, cluster_role_binding, editor_role, metrics_reader_role,
-    operator_roles, role, role_binding, viewer_role,
+use crate::{
+    rbac::{
+        OperatorRole, SELF_MANAGED_ROLES, SERVICE_ACCOUNT, admin_role, cluster_role, cluster_role_binding, editor_role,
+        metrics_reader_role, operator_roles, role, role_binding, viewer_role,
+    },
+    settings::CertificateMode,
 };
 
 /// Renders the service account, its roles and their bindings, and the roles of users.
@@ -24,7 +27,10 @@ pub(super) fn render(
     let mut rbac = Rbac { resources: Vec::new(), files };
     let metadata = rbac.files.metadata(SERVICE_ACCOUNT);
     rbac.add("service_account", &ServiceAccount { metadata, ..ServiceAccount::default() })?;
-    for role in operator_roles(&project.description, project.settings.namespaced) {
+    let is_self_managed = project.settings.webhooks.certificates == CertificateMode::SelfManaged;
+    let mut roles = operator_roles(&project.description, project.settings.namespaced);
+    roles.retain(|role| is_self_managed || !SELF_MANAGED_ROLES.contains(&role.name));
+    for role in roles {
         rbac.operator_role(role)?;
     }
     if metrics.is_some_and(|server| server.authenticated) {

@@ -15,6 +15,15 @@ pub(super) struct Kustomization {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) name_prefix: Option<String>,
     pub(super) resources: Vec<String>,
+    /// The files of patches, which are applied before the namespace and the prefix.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) patches: Vec<PatchFile>,
+}
+
+/// The file of a patch of an object.
+#[derive(Serialize)]
+pub(super) struct PatchFile {
+    pub(super) path: String,
 }
 
 impl Kustomization {
@@ -26,6 +35,7 @@ impl Kustomization {
             namespace: None,
             name_prefix: None,
             resources: resources.into_iter().collect(),
+            patches: Vec::new(),
         }
     }
 }

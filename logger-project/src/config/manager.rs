@@ -8,7 +8,7 @@ use k8s_openapi::{
         core::v1::{
             Capabilities, Container, ContainerPort, EnvVar, EnvVarSource, HTTPGetAction, Namespace,
             ObjectFieldSelector, PodSecurityContext, PodSpec, PodTemplateSpec, Probe, ResourceRequirements,
-            SeccompProfile, SecurityContext, TopologySpreadConstraint,
+            SeccompProfile, SecretVolumeSource, SecurityContext, TopologySpreadConstraint, Volume, VolumeMount,
         },
         policy::v1::{PodDisruptionBudget, PodDisruptionBudgetSpec},
     },
@@ -18,32 +18,47 @@ use k8s_openapi::{
         util::intstr::IntOrString,
     },
 };
-use logger_core::description::ServerDescription;
+use logger_core::description::{ServerDescription, WebhookNames};
 
-use super::{Files, MANAGER, NAMESPACE, Project, RenderError, kustomization::Kustomization};
-use crate::{rbac::SERVICE_ACCOUNT, settings::Settings};
+use super::{
+    Files, MANAGER, NAMESPACE, Project, RenderError,
+    kustomization::Kustomization,
+    webhooks::{CERTIFICATE_DIRECTORY, Webhooks},
+};
+use crate::{
+    rbac::SERVICE_ACCOUNT,
+    settings::{CertificateMode, Settings},
+};
 
 /// The time after the graceful stop in which the Lease is released and the process ends, in seconds.
 const STOP_MARGIN: u64 = 10;
 /// The environment variable with the watched namespaces.
 pub(crate) const WATCH_NAMESPACES: &str = "WATCH_NAMESPACES";
+/// The flag of the operator with the directory of the certificate of its webhooks.
+pub(crate) const CERTIFICATE_FLAG: &str = "--webhook-cert-path";
+/// The volume with the certificate. That of Operator Lifecycle Manager has the same name.
+pub(crate) const CERTIFICATE_VOLUME: &str = "webhook-cert";
 
-pub(super) fn render(
-    files: &mut Files,
-    project: &Project,
-    health: &ServerDescription,
-    metrics: Option<&ServerDescription>,
-) -> Result<(), RenderError> {
+/// The servers of the operator.
+#[derive(Clone, Copy)]
+pub(super) struct Servers<'a> {
+    pub(super) health: &'a ServerDescription,
+    pub(super) metrics: Option<&'a ServerDescription>,
+    pub(super) webhooks: Option<Webhooks<'a>>,
+}
+
+pub(super) fn render(files: &mut Files, project: &Project, servers: Servers<'_>) -> Result<(), RenderError> {
     let namespace = Namespace { metadata: namespace(files), ..Namespace::default() };
     files.add("manager/namespace.yaml", &namespace)?;
-    let container = container(&project.settings, health, metrics);
+    let container = container(&project.settings, servers);
+    let volumes = volumes(files, servers.webhooks);
     let grace = project.description.graceful_shutdown_seconds.map(|seconds| seconds.saturating_add(STOP_MARGIN));
     let deployment = Deployment {
         metadata: ObjectMeta { labels: Some(files.pod_labels()), ..files.metadata(MANAGER) },
         spec: Some(DeploymentSpec {
             replicas: Some(project.settings.replicas),
             selector: files.pods(),
-            template: template(files, container, grace.and_then(|seconds| i64::try_from(seconds).ok())),
+            template: template(files, container, volumes, grace.and_then(|seconds| i64::try_from(seconds).ok())),
             ..DeploymentSpec::default()
         }),
         ..Deployment::default()
@@ -63,7 +78,7 @@ fn namespace(files: &Files) -> ObjectMeta {
     metadata
 }
 
-fn template(files: &Files, container: Container, grace: Option<i64>) -> PodTemplateSpec {
+fn template(files: &Files, container: Container, volumes: Option<Vec<Volume>>, grace: Option<i64>) -> PodTemplateSpec {
     let spread = |key: &str| TopologySpreadConstraint {
         max_skew: 1,
         topology_key: key.to_owned(),
@@ -88,6 +103,7 @@ fn template(files: &Files, container: Container, grace: Option<i64>) -> PodTempl
                 spread("kubernetes.io/hostname"),
                 spread("topology.kubernetes.io/zone"),
             ]),
+            volumes,
             ..PodSpec::default()
         }),
     }
@@ -112,23 +128,24 @@ pub(crate) fn container_security() -> SecurityContext {
     }
 }
 
-fn container(settings: &Settings, health: &ServerDescription, metrics: Option<&ServerDescription>) -> Container {
-    let port = |name: &str, server: &ServerDescription| ContainerPort {
-        name: Some(name.to_owned()),
-        container_port: i32::from(server.port),
-        protocol: Some("TCP".to_owned()),
-        ..ContainerPort::default()
-    };
-    let mut ports = vec![port("health", health)];
-    // Both can be served on one port.
-    ports.extend(metrics.filter(|metrics| metrics.port != health.port).map(|metrics| port("metrics", metrics)));
-    let args = ["run".to_owned()].into_iter().chain(settings.args.iter().cloned());
+fn container(settings: &Settings, servers: Servers<'_>) -> Container {
+    let Servers { health, webhooks, .. } = servers;
+    let mode = webhooks.map(|webhooks| webhooks.mode);
+    // Operator Lifecycle Manager adds the volume and its mount.
+    let mount = (mode == Some(CertificateMode::CertManager)).then(|| {
+        vec![VolumeMount {
+            name: CERTIFICATE_VOLUME.to_owned(),
+            mount_path: CERTIFICATE_DIRECTORY.to_owned(),
+            read_only: Some(true),
+            ..VolumeMount::default()
+        }]
+    });
     Container {
         name: "manager".to_owned(),
         image: Some(settings.image.clone()),
-        args: Some(args.collect()),
-        env: environment(settings),
-        ports: Some(ports),
+        args: Some(arguments(settings, mode)),
+        env: environment(settings, mode),
+        ports: Some(ports(servers)),
         liveness_probe: Some(probe(health, "/livez", 15, 20)),
         readiness_probe: Some(probe(health, "/readyz", 5, 10)),
         resources: Some(ResourceRequirements {
@@ -137,12 +154,47 @@ fn container(settings: &Settings, health: &ServerDescription, metrics: Option<&S
             ..ResourceRequirements::default()
         }),
         security_context: Some(container_security()),
+        volume_mounts: mount,
         ..Container::default()
     }
 }
 
-/// Returns the variables of the settings, and the namespace of the operator if it watches no other.
-fn environment(settings: &Settings) -> Option<Vec<EnvVar>> {
+/// Several servers can have one port, which then has the name of the first.
+fn ports(Servers { health, metrics, webhooks }: Servers<'_>) -> Vec<ContainerPort> {
+    let webhooks = webhooks.map(|webhooks| webhooks.server);
+    let named = [("health", Some(health)), ("metrics", metrics), ("webhook", webhooks)];
+    let mut ports: Vec<ContainerPort> = Vec::new();
+    for (name, port) in named.into_iter().filter_map(|(name, server)| Some((name, i32::from(server?.port)))) {
+        if !ports.iter().any(|other| other.container_port == port) {
+            ports.push(ContainerPort {
+                name: Some(name.to_owned()),
+                container_port: port,
+                protocol: Some("TCP".to_owned()),
+                ..ContainerPort::default()
+            });
+        }
+    }
+    ports
+}
+
+/// Returns the arguments of the settings, and the directory of a mounted certificate.
+fn arguments(settings: &Settings, mode: Option<CertificateMode>) -> Vec<String> {
+    let is_mounted = matches!(mode, Some(CertificateMode::CertManager | CertificateMode::Olm));
+    let certificate = is_mounted.then(|| format!("{CERTIFICATE_FLAG}={CERTIFICATE_DIRECTORY}"));
+    ["run".to_owned()].into_iter().chain(settings.args.iter().cloned()).chain(certificate).collect()
+}
+
+/// Returns the volume of the Secret that cert-manager writes. Pods wait until it exists.
+fn volumes(files: &Files, webhooks: Option<Webhooks<'_>>) -> Option<Vec<Volume>> {
+    webhooks.filter(|webhooks| webhooks.mode == CertificateMode::CertManager)?;
+    let name = WebhookNames::new(&files.name).secret();
+    let secret = SecretVolumeSource { secret_name: Some(name), ..SecretVolumeSource::default() };
+    Some(vec![Volume { name: CERTIFICATE_VOLUME.to_owned(), secret: Some(secret), ..Volume::default() }])
+}
+
+/// Returns the variables of the settings, the namespace of the operator if it watches no other, and the prefix of the
+/// names of its webhooks if it writes their certificates.
+fn environment(settings: &Settings, mode: Option<CertificateMode>) -> Option<Vec<EnvVar>> {
     let variable = |(name, value): (&String, &String)| EnvVar {
         name: name.clone(),
         value: Some(value.clone()),
@@ -154,6 +206,10 @@ fn environment(settings: &Settings) -> Option<Vec<EnvVar>> {
             ObjectFieldSelector { field_path: "metadata.namespace".to_owned(), ..ObjectFieldSelector::default() };
         let source = EnvVarSource { field_ref: Some(field), ..EnvVarSource::default() };
         variables.push(EnvVar { name: WATCH_NAMESPACES.to_owned(), value_from: Some(source), ..EnvVar::default() });
+    }
+    if mode == Some(CertificateMode::SelfManaged) {
+        let (name, value) = (WebhookNames::PREFIX_VARIABLE.to_owned(), Some(settings.name.clone()));
+        variables.push(EnvVar { name, value, ..EnvVar::default() });
     }
     (!variables.is_empty()).then_some(variables)
 }

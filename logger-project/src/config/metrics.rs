@@ -1,4 +1,4 @@
-//! The files about metrics: a Service, `config/prometheus` and `config/network-policy`.
+//! The files about the network: a Service of the metrics, `config/prometheus` and `config/network-policy`.
 
 use std::collections::BTreeMap;
 
@@ -28,6 +28,7 @@ pub(super) fn render(
     files: &mut Files,
     settings: &Settings,
     metrics: Option<&ServerDescription>,
+    webhooks: Option<&ServerDescription>,
 ) -> Result<Vec<String>, RenderError> {
     let Some(metrics) = metrics else {
         return match settings.prometheus || settings.network_policy {
@@ -44,16 +45,14 @@ pub(super) fn render(
         resources.push("../prometheus".to_owned());
     }
     if settings.network_policy {
-        files.add("network-policy/allow-metrics-traffic.yaml", &network_policy(files, metrics))?;
-        let objects = ["allow-metrics-traffic.yaml".to_owned()];
-        files.kustomization("network-policy", Kustomization::of(objects))?;
+        network_policies(files, metrics, webhooks)?;
         resources.push("../network-policy".to_owned());
     }
     Ok(resources)
 }
 
-fn port(metrics: &ServerDescription) -> IntOrString {
-    IntOrString::Int(i32::from(metrics.port))
+fn port(server: &ServerDescription) -> IntOrString {
+    IntOrString::Int(i32::from(server.port))
 }
 
 fn service(files: &Files, metrics: &ServerDescription) -> Service {
@@ -76,21 +75,43 @@ fn service(files: &Files, metrics: &ServerDescription) -> Service {
     }
 }
 
-/// Admits clients of the metrics in namespaces with the label `metrics: enabled`. Probes of the kubelet are not
-/// affected.
-fn network_policy(files: &Files, metrics: &ServerDescription) -> NetworkPolicy {
+fn network_policies(
+    files: &mut Files,
+    metrics: &ServerDescription,
+    webhooks: Option<&ServerDescription>,
+) -> Result<(), RenderError> {
     let label = ("metrics".to_owned(), "enabled".to_owned());
     let namespaces = LabelSelector { match_labels: Some(BTreeMap::from([label])), ..LabelSelector::default() };
+    let peer = NetworkPolicyPeer { namespace_selector: Some(namespaces), ..NetworkPolicyPeer::default() };
+    let mut objects = vec!["allow-metrics-traffic.yaml".to_owned()];
+    let policy = network_policy(files, "allow-metrics-traffic", metrics, Some(vec![peer]));
+    files.add("network-policy/allow-metrics-traffic.yaml", &policy)?;
+    if let Some(webhooks) = webhooks {
+        // The API server is in no namespace.
+        let policy = network_policy(files, "allow-webhook-traffic", webhooks, None);
+        files.add("network-policy/allow-webhook-traffic.yaml", &policy)?;
+        objects.push("allow-webhook-traffic.yaml".to_owned());
+    }
+    files.kustomization("network-policy", Kustomization::of(objects))
+}
+
+/// Admits these clients to a server; all clients for `None`. Probes of the kubelet are not affected.
+fn network_policy(
+    files: &Files,
+    name: &str,
+    server: &ServerDescription,
+    from: Option<Vec<NetworkPolicyPeer>>,
+) -> NetworkPolicy {
     let rule = NetworkPolicyIngressRule {
-        from: Some(vec![NetworkPolicyPeer { namespace_selector: Some(namespaces), ..NetworkPolicyPeer::default() }]),
+        from,
         ports: Some(vec![NetworkPolicyPort {
-            port: Some(port(metrics)),
+            port: Some(port(server)),
             protocol: Some("TCP".to_owned()),
             ..NetworkPolicyPort::default()
         }]),
     };
     NetworkPolicy {
-        metadata: files.metadata("allow-metrics-traffic"),
+        metadata: files.metadata(name),
         spec: Some(NetworkPolicySpec {
             ingress: Some(vec![rule]),
             pod_selector: Some(files.pods()),

@@ -11,7 +11,7 @@ use super::{
 };
 
 /// A cluster that responds.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Cluster {
     pub(super) kubectl: Kubectl,
     /// The served resources, by `apiVersion` and `kind`.

@@ -116,6 +116,33 @@ pub enum DeployError {
     /// The operator cannot be started, waited for or stopped.
     #[error("cannot run the operator: {0}")]
     Program(#[source] io::Error),
+    /// The project has no such kind.
+    #[error("the project has no kind `{kind}`; its kinds are {}", kinds.join(", "))]
+    UnknownKind {
+        /// What was selected.
+        kind: String,
+        /// The kinds of the project.
+        kinds: Vec<String>,
+    },
+    /// The project has the kind in several groups.
+    #[error(
+        "several definitions have the kind `{kind}`: {}; use the name of one of them",
+        definitions.join(", ")
+    )]
+    AmbiguousKind {
+        /// What was selected.
+        kind: String,
+        /// The names of the definitions.
+        definitions: Vec<String>,
+    },
+    /// The migration of the objects of a kind failed. The program of the operator has printed why.
+    #[error("`{package} crds migrate` failed: {status}")]
+    NotMigrated {
+        /// The package of the program.
+        package: String,
+        /// How it ended.
+        status: ExitStatus,
+    },
     /// The handler of Ctrl-C cannot be installed.
     #[error("cannot install the handler of Ctrl-C: {0}")]
     Signals(#[from] ctrlc::Error),

@@ -15,7 +15,7 @@ use super::{
 const ESTABLISH_TIMEOUT: &str = "--timeout=60s";
 
 /// The objects of an operator in a cluster that responds.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Installation {
     /// The name of the operator.
     name: String,
@@ -36,6 +36,14 @@ impl Installation {
         timeout: Timeout,
     ) -> Result<Self, DeployError> {
         Ok(Installation { name: name.into(), manifest, cluster: Cluster::connect(kubectl)?, timeout })
+    }
+
+    /// Returns the installation for an operator outside of the cluster, whose webhooks the API server reaches at a URL.
+    /// `None` if there are no webhooks.
+    #[must_use]
+    pub fn at_url(&self, url: &str) -> Option<Self> {
+        let manifest = self.manifest.at_url(&self.name, url)?;
+        Some(Installation { manifest, ..self.clone() })
     }
 
     /// Returns what [`deploy`](Self::deploy) applies, one object a line, after the same checks.
@@ -72,6 +80,32 @@ impl Installation {
         self.wait_until_established()?;
         let is_new = |name: &&str| !existing.iter().any(|definition| self::name(definition) == *name);
         Ok(self.definitions().into_iter().filter(is_new).map(str::to_owned).collect())
+    }
+
+    /// Applies the webhook configurations only.
+    ///
+    /// # Errors
+    /// Fails if kubectl fails.
+    pub fn install_webhooks(&self) -> Result<(), DeployError> {
+        self.apply(&self.manifest.webhook_configurations())
+    }
+
+    /// Deletes the webhook configurations only.
+    ///
+    /// # Errors
+    /// Fails if kubectl fails, or if they are not deleted in time.
+    pub fn delete_webhooks(&self) -> Result<(), DeployError> {
+        teardown::objects(&self.cluster.kubectl, &self.manifest.webhook_configurations(), &self.timeout)
+    }
+
+    /// Applies the definitions again, except for these.
+    ///
+    /// # Errors
+    /// Fails if kubectl fails.
+    pub fn restore_definitions(&self, except: &[String]) -> Result<(), DeployError> {
+        let is_kept = |definition: &&Value| !except.iter().any(|deleted| name(definition) == deleted);
+        let definitions: Vec<_> = self.manifest.definitions().into_iter().filter(is_kept).collect();
+        self.apply(&definitions)
     }
 
     /// Deletes the custom resources, the operator, the definitions and the namespace, in this order. With `orphan`,

@@ -54,6 +54,11 @@ impl Manifest {
         self.0.iter().collect()
     }
 
+    /// Returns all objects, to change them.
+    pub(super) fn objects_mut(&mut self) -> impl Iterator<Item = &mut Value> {
+        self.0.iter_mut()
+    }
+
     /// Returns the objects that must exist before the others: the namespace and the definitions.
     pub(super) fn first(&self) -> Vec<&Value> {
         self.0.iter().filter(|object| is_first(object)).collect()

@@ -10,10 +10,16 @@ use k8s_openapi::{
     },
     apimachinery::pkg::apis::meta::v1::ObjectMeta,
 };
-use logger_core::description::{KindDescription, Verb};
+use logger_core::description::{ConversionWebhookDescription, KindDescription, Verb};
 use serde_json::Value;
 
-use super::{ChartError, Document, encode, helpers::Helpers, pods::place_pod, template::Template};
+use super::{
+    ChartError, Document, encode,
+    helpers::Helpers,
+    pods::place_pod,
+    template::{Map, Template},
+    webhooks::{CERT_MANAGER, ca_annotation, certificate_id, name_prefix, place_conversion},
+};
 use crate::{
     config::{
         NAMESPACE, Project,
@@ -28,19 +34,43 @@ const INSTALL: &str = ".Values.crds.install";
 const JOB: &str = ".Values.crds.job";
 const KEEP: &str = ".Values.crds.keep";
 const RESOURCE_POLICY: &str = "helm.sh/resource-policy";
+/// The flag of `crds apply` with the namespace and the name of a Certificate.
+const CA_FROM_FLAG: &str = "--inject-ca-from";
 const RBAC: &str = ".Values.rbac.create";
 
-/// Returns the template of a definition.
-pub(super) fn definition(definition: &Value) -> Result<Document, ChartError> {
+/// Returns the template of a definition, whose objects a webhook can convert.
+pub(super) fn definition(
+    definition: &Value,
+    conversion: Option<&ConversionWebhookDescription>,
+    helpers: Helpers<'_>,
+) -> Result<Document, ChartError> {
     let mut template = Template::from(definition.clone());
-    let metadata = template.map_at("/metadata")?;
-    let keep = Template::Scalar("keep".into());
-    match metadata.entries.get_mut("annotations") {
-        Some(Template::Map(annotations)) => annotations.set(RESOURCE_POLICY, keep.only_if(KEEP)),
-        // Without the policy there are no annotations.
-        _ => metadata.set("annotations", Template::map([(RESOURCE_POLICY.to_owned(), keep)]).only_if(KEEP)),
+    let mut annotations = vec![((RESOURCE_POLICY.to_owned(), Template::Scalar("keep".into())), KEEP)];
+    if let Some(conversion) = conversion {
+        place_conversion(&mut template, conversion, helpers)?;
+        annotations.push((ca_annotation(helpers), CERT_MANAGER));
     }
+    annotate(template.map_at("/metadata")?, annotations);
     Ok(Document::new(&[INSTALL, &format!("not {JOB}")], template))
+}
+
+/// Adds annotations, each with its condition. Without any there is no map of annotations.
+fn annotate(metadata: &mut Map, annotations: Vec<((String, Template), &str)>) {
+    let conditions: Vec<_> = annotations.iter().map(|(_, condition)| *condition).collect();
+    let exists = matches!(metadata.entries.get("annotations"), Some(Template::Map(_)));
+    // A single annotation of a new map has the condition of the map.
+    let (any, is_alone) = match conditions[..] {
+        [condition] => (condition.to_owned(), !exists),
+        _ => (format!("or {}", conditions.join(" ")), false),
+    };
+    let annotations = annotations.into_iter().map(|((name, value), condition)| {
+        let value = if is_alone { value } else { value.only_if(condition) };
+        (name, value)
+    });
+    match metadata.entries.get_mut("annotations") {
+        Some(Template::Map(existing)) => existing.entries.extend(annotations),
+        _ => metadata.set("annotations", Template::map(annotations).only_if(&any)),
+    }
 }
 
 /// Returns the files and the objects of the Job: its service account, its role and binding, and the Job.
@@ -76,10 +106,22 @@ pub(super) fn job(
         if file == "job" {
             place_pod(&mut template, "/spec/template/spec", helpers)?;
             template.map_at("/spec/template/spec")?.set("serviceAccountName", helpers.object(NAME));
+            if !project.description.conversion_webhooks.is_empty() {
+                place_conversions(&mut template, helpers)?;
+            }
         }
         documents.push((file, Document::new(conditions, template)));
     }
     Ok(documents)
+}
+
+/// Passes the prefix of the names of the release and the Certificate to the program.
+fn place_conversions(job: &mut Template, helpers: Helpers<'_>) -> Result<(), ChartError> {
+    let container = "/spec/template/spec/containers/0";
+    job.map_at(container)?.set("env", Template::List(vec![name_prefix(helpers)]));
+    let flag = Template::Expression(format!("{CA_FROM_FLAG}={}", certificate_id(helpers)));
+    job.list_at(&format!("{container}/args"))?.push(flag.only_if(CERT_MANAGER));
+    Ok(())
 }
 
 /// Creates the object before an install or upgrade, and deletes it afterwards. The log of a Job that fails is printed.

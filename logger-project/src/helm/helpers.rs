@@ -15,7 +15,17 @@ pub(super) struct Helpers<'a> {
 impl Helpers<'_> {
     /// Returns the name of an object of the release.
     pub(super) fn object(self, name: &str) -> Template {
-        Template::Expression(format!("{{{{ include \"{}.fullname\" . }}}}-{name}", self.chart))
+        Template::Expression(self.object_text(name))
+    }
+
+    /// Returns the name of an object of the release, as a part of a text.
+    pub(super) fn object_text(self, name: &str) -> String {
+        format!("{{{{ include \"{}.fullname\" . }}}}-{name}", self.chart)
+    }
+
+    /// Returns the prefix of the names of objects.
+    pub(super) fn full_name(self) -> Template {
+        self.include("fullname")
     }
 
     /// Returns the service account of the operator.

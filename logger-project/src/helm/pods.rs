@@ -1,6 +1,18 @@
 //! The places of values in pods: those of the Deployment, and that of the Job.
 
-use super::{ChartError, helpers::Helpers, template::Template};
+use logger_core::description::WebhookNames;
+use serde_json::json;
+
+use super::{
+    ChartError,
+    helpers::Helpers,
+    template::Template,
+    webhooks::{CERT_MANAGER, SELF_MANAGED, name_prefix},
+};
+use crate::config::{
+    manager::{CERTIFICATE_FLAG, CERTIFICATE_VOLUME},
+    webhooks::CERTIFICATE_DIRECTORY,
+};
 
 /// The environment variable with the filter of the log.
 const LOG_FILTER: &str = "RUST_LOG";
@@ -23,6 +35,7 @@ pub(super) fn place_pod(object: &mut Template, pod: &str, helpers: Helpers<'_>) 
 pub(super) fn place_deployment(
     deployment: &mut Template,
     namespaced: Vec<Template>,
+    has_webhooks: bool,
     helpers: Helpers<'_>,
 ) -> Result<(), ChartError> {
     deployment.map_at("/spec")?.set("replicas", Template::pipeline("int .Values.replicas"));
@@ -35,7 +48,11 @@ pub(super) fn place_deployment(
     // The subcommand is not a value.
     args.truncate(1);
     args.push(Template::With(".Values.args".to_owned()));
-    deployment.map_at(container)?.set("env", environment(namespaced));
+    let prefix = has_webhooks.then(|| name_prefix(helpers));
+    deployment.map_at(container)?.set("env", environment(namespaced, prefix));
+    if has_webhooks {
+        mount_certificate(deployment, helpers)?;
+    }
     // The health checks can be on the port of the metrics, which then has their name.
     for port in deployment.list_at(&format!("{container}/ports"))? {
         if matches!(port.at("/name"), Ok(name) if *name == Template::Scalar("metrics".into())) {
@@ -45,10 +62,30 @@ pub(super) fn place_deployment(
     Ok(())
 }
 
-fn environment(namespaced: Vec<Template>) -> Template {
+/// Mounts the Secret that cert-manager writes, if it does.
+fn mount_certificate(deployment: &mut Template, helpers: Helpers<'_>) -> Result<(), ChartError> {
+    let container = "/spec/template/spec/containers/0";
+    let flag = Template::Scalar(format!("{CERTIFICATE_FLAG}={CERTIFICATE_DIRECTORY}").into());
+    deployment.list_at(&format!("{container}/args"))?.push(flag.only_if(CERT_MANAGER));
+    let mount = json!([{"name": CERTIFICATE_VOLUME, "mountPath": CERTIFICATE_DIRECTORY, "readOnly": true}]);
+    deployment.map_at(container)?.set("volumeMounts", Template::from(mount).only_if(CERT_MANAGER));
+    let secret = Template::map([("secretName".to_owned(), helpers.object(WebhookNames::SECRET))]);
+    let name = Template::Scalar(CERTIFICATE_VOLUME.into());
+    let volume = Template::map([("name".to_owned(), name), ("secret".to_owned(), secret)]);
+    deployment.map_at("/spec/template/spec")?.set("volumes", Template::List(vec![volume]).only_if(CERT_MANAGER));
+    Ok(())
+}
+
+/// `prefix` is the variable of an operator with webhooks that issues their certificate itself.
+fn environment(namespaced: Vec<Template>, prefix: Option<Template>) -> Template {
     let value = Template::pipeline(".Values.logLevel | quote");
     let log = [("name".to_owned(), Template::Scalar(LOG_FILTER.into())), ("value".to_owned(), value)];
     let mut items = vec![Template::With(".Values.env".to_owned()), Template::map(log).only_if(".Values.logLevel")];
     items.extend(namespaced.into_iter().map(|variable| variable.only_if(".Values.rbac.namespaced")));
-    Template::List(items).only_if("or .Values.env .Values.logLevel .Values.rbac.namespaced")
+    let mut condition = "or .Values.env .Values.logLevel .Values.rbac.namespaced".to_owned();
+    if let Some(prefix) = prefix {
+        items.push(prefix.only_if(SELF_MANAGED));
+        condition += &format!(" ({SELF_MANAGED})");
+    }
+    Template::List(items).only_if(&condition)
 }

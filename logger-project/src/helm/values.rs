@@ -4,7 +4,10 @@
 use serde_json::{Map, Value, json};
 
 use super::{MARK, template::Template};
-use crate::config::{POD_LABEL, Project};
+use crate::{
+    config::{POD_LABEL, Project},
+    settings::CertificateMode,
+};
 
 /// What an operator can lack.
 #[derive(Clone, Copy)]
@@ -13,6 +16,8 @@ pub(super) struct Parts {
     pub(super) definitions: bool,
     /// The server of metrics.
     pub(super) metrics: bool,
+    /// Webhooks.
+    pub(super) webhooks: bool,
 }
 
 /// A value that users can set.
@@ -57,6 +62,11 @@ pub(super) fn declarations(project: &Project, resources: Value, parts: Parts) ->
     }
     if parts.metrics {
         all.extend(metrics(project));
+    }
+    if parts.webhooks {
+        let certificate = "Uses a certificate of cert-manager for the webhooks. Otherwise the operator issues it.";
+        let is_default = project.settings.webhooks.certificates == CertificateMode::CertManager;
+        all.push(switch("certManager.enabled", certificate, is_default));
     }
     let budget = "Creates a PodDisruptionBudget, so that a drain never stops all replicas.";
     all.push(switch("podDisruptionBudget.enabled", budget, true));

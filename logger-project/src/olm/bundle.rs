@@ -3,6 +3,7 @@
 mod objects;
 mod scorecard_config;
 mod service_version;
+mod webhooks;
 
 use std::collections::BTreeMap;
 
@@ -15,6 +16,7 @@ use serde_json::Value;
 use super::ANNOTATION;
 use crate::{
     config::{self, Project, RenderError},
+    settings::{CertificateMode, Settings, WebhookSettings},
     workspace::{Package, Sources},
 };
 
@@ -60,6 +62,14 @@ pub enum BundleError {
         /// The kind.
         kind: String,
     },
+    /// OLM does not support a field of webhooks.
+    #[error("webhook `{name}`: OLM does not support `{field}`; let the handler ignore other objects, and remove it")]
+    WebhookField {
+        /// The name of the webhook.
+        name: String,
+        /// The field.
+        field: &'static str,
+    },
     /// A rendered object cannot be decoded.
     #[error("cannot decode `{path}`: {source}")]
     Decode {
@@ -91,6 +101,9 @@ pub fn bundle(
     sources: &Sources,
     options: &BundleOptions,
 ) -> Result<Vec<File>, BundleError> {
+    let settings =
+        Settings { webhooks: WebhookSettings { certificates: CertificateMode::Olm }, ..project.settings.clone() };
+    let project = &Project { settings, ..project.clone() };
     let name = &project.settings.name;
     let version = options.version.as_ref().unwrap_or(&package.version);
     let version =

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use k8s_openapi::{
-    api::{apps::v1::DeploymentSpec, rbac::v1::PolicyRule},
-    apimachinery::pkg::apis::meta::v1::ObjectMeta,
+    api::{admissionregistration::v1::RuleWithOperations, apps::v1::DeploymentSpec, rbac::v1::PolicyRule},
+    apimachinery::pkg::apis::meta::v1::{LabelSelector, ObjectMeta},
 };
 use serde::Serialize;
 
@@ -46,6 +46,37 @@ pub(super) struct ClusterServiceVersionSpec {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) skips: Vec<String>,
     pub(super) version: String,
+    #[serde(rename = "webhookdefinitions", skip_serializing_if = "Vec::is_empty")]
+    pub(super) webhook_definitions: Vec<WebhookDefinition>,
+}
+
+/// A webhook, for which OLM creates the configuration, the Service and the certificate.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct WebhookDefinition {
+    pub(super) admission_review_versions: Vec<String>,
+    pub(super) container_port: u16,
+    #[serde(rename = "conversionCRDs", skip_serializing_if = "Vec::is_empty")]
+    pub(super) conversion_definitions: Vec<String>,
+    pub(super) deployment_name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) failure_policy: Option<String>,
+    pub(super) generate_name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) match_policy: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) object_selector: Option<LabelSelector>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) reinvocation_policy: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) rules: Option<Vec<RuleWithOperations>>,
+    pub(super) side_effects: String,
+    pub(super) target_port: u16,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) timeout_seconds: Option<i32>,
+    #[serde(rename = "type")]
+    pub(super) kind: &'static str,
+    pub(super) webhook_path: String,
 }
 
 #[derive(Serialize)]

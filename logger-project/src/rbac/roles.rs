@@ -38,10 +38,13 @@ pub struct OperatorRole {
     pub rules: Vec<PolicyRule>,
 }
 
+/// The roles of an operator that manages the certificate of its webhooks itself.
+pub const SELF_MANAGED_ROLES: [&str; 2] = ["webhook-cert-role", "ca-bundle-role"];
+
 /// Returns the roles of an operator that have rules. One that watches only its own namespace is `namespaced`.
 #[must_use]
 pub fn operator_roles(description: &OperatorDescription, namespaced: bool) -> Vec<OperatorRole> {
-    use PermissionScope::{Cluster, Namespaced, OwnNamespace, Reviews};
+    use PermissionScope::{CaBundles, Certificates, Cluster, Namespaced, OwnNamespace, Reviews};
 
     let role = |name, namespaced, scopes: &[PermissionScope]| {
         let rules = rules_of(description, scopes);
@@ -53,6 +56,9 @@ pub fn operator_roles(description: &OperatorDescription, namespaced: bool) -> Ve
     };
     roles.push(role("leader-election-role", true, &[OwnNamespace]));
     roles.push(role("metrics-auth-role", false, &[Reviews]));
+    let [certificate, bundles] = SELF_MANAGED_ROLES;
+    roles.push(role(certificate, true, &[Certificates]));
+    roles.push(role(bundles, false, &[CaBundles]));
     roles.retain(|role| !role.rules.is_empty());
     roles
 }

@@ -2,7 +2,7 @@
 
 use super::{
     files::{self, Files, client_root, empty_client, is_generated, is_owned, kind_path, of_user, types_root},
-    model::{Model, Resource},
+    model::{Model, Resource, ResourceWebhooks},
     plan::{Plan, Problems, Step},
     project_file,
     tree::{Tree, edit_modules, edit_setting},
@@ -58,7 +58,8 @@ pub fn create_version(tree: &Tree, group: &str, kind: &str, version: &str) -> Re
     else {
         return Err(unknown(kind, group));
     };
-    let resource = Resource { version: version.to_owned(), controller: false, ..last.clone() };
+    let webhooks = ResourceWebhooks::default();
+    let resource = Resource { version: version.to_owned(), controller: false, webhooks, ..last.clone() };
     if old.resources.iter().any(|other| other.is_of_kind(group, kind) && other.version == version) {
         return transition(tree, &old, &old, &Files::new());
     }
@@ -112,6 +113,9 @@ pub fn delete_api(tree: &Tree, group: &str, kind: &str, version: &str) -> Result
         None => Err(unknown(kind, group)),
         Some(deleted) if deleted.controller && is_left => {
             Err(format!("the controller of {kind} reconciles {version}; delete the other versions first").into())
+        }
+        Some(deleted) if deleted.webhooks.any() && is_left => {
+            Err(format!("the webhooks of {kind} are those of {version}; delete the other versions first").into())
         }
         Some(_) => transition(tree, &old, &new, &Files::new()),
     }

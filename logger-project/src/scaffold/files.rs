@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, fmt::Write};
 
 use super::{
-    layout::{CONTROLLER, KIND, SAMPLE, TEST, Template},
+    layout::{CONTROLLER, CONVERSION, DEFAULTER, KIND, Layout, SAMPLE, TEST, Template, VALIDATOR},
     model::{Model, Resource},
     plan::Problems,
     project_file,
@@ -55,6 +55,9 @@ pub(super) fn owned(model: &Model) -> Result<Files, Problems> {
         files.insert(format!("{}/src/{module}.rs", model.types()), version(model, resources));
     }
     files.insert(format!("{}/src/controllers.rs", model.name), controllers(&model.controllers()));
+    if model.layout >= Layout::WITH_WEBHOOKS {
+        files.insert(format!("{}/src/webhooks.rs", model.name), webhooks(&model.webhooks()));
+    }
     Ok(files)
 }
 
@@ -107,6 +110,24 @@ fn controllers(resources: &[&Resource]) -> String {
     )
 }
 
+fn webhooks(modules: &[String]) -> String {
+    let (mut declarations, mut calls) = (String::new(), String::new());
+    for module in modules {
+        let _ = writeln!(declarations, "mod {module};");
+        let _ = writeln!(calls, "    let webhooks = {module}::add_to(webhooks, client);");
+    }
+    let (parameter, body) = match modules {
+        [] => ("_client", "    Webhooks::new()\n".to_owned()),
+        _ => ("client", format!("    let webhooks = Webhooks::new();\n{calls}    webhooks\n")),
+    };
+    let declarations = if declarations.is_empty() { declarations } else { format!("{declarations}\n") };
+    format!(
+        "// {MARK}\n//! The webhooks of the operator.\n\n{declarations}use logger_manager::webhooks::Webhooks;\nuse \
+         logger_runtime::kube::Client;\n\n/// Returns all webhooks.\npub fn webhooks({parameter}: &Client) -> Webhooks \
+         {{\n{body}}}\n"
+    )
+}
+
 /// Returns the files of the kinds that the user continues, as they are created.
 pub(super) fn of_user(model: &Model) -> Files {
     let mut files = Files::new();
@@ -121,6 +142,14 @@ pub(super) fn of_user(model: &Model) -> Files {
         if resource.controller {
             add(format!("{}/src/controllers/{module}.rs", model.name), CONTROLLER);
             add(format!("{}/tests/{module}.rs", model.name), TEST);
+        }
+        for webhook in resource.webhooks.modules(&module) {
+            let template = match webhook.rsplit('_').next() {
+                Some("conversion") => CONVERSION,
+                Some("defaulter") => DEFAULTER,
+                _ => VALIDATOR,
+            };
+            add(format!("{}/src/webhooks/{webhook}.rs", model.name), template);
         }
     }
     files

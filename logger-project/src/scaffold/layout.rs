@@ -17,6 +17,8 @@ impl Layout {
     pub const FIRST: Layout = Layout(1);
     /// The layout since which operators depend on the apply configurations of built-in kinds.
     pub(super) const WITH_APPLY: Layout = Layout(2);
+    /// The layout since which operators can have webhooks.
+    pub(super) const WITH_WEBHOOKS: Layout = Layout(2);
     /// The layout of new projects.
     pub const CURRENT: Layout = Layout(2);
 
@@ -75,9 +77,9 @@ pub(super) const TYPES_MANIFEST: Template = template!("types/Cargo.toml.in");
 pub(super) const TYPES_ROOT: Template = template!("types/lib.rs.in");
 pub(super) const CLIENT_MANIFEST: Template = template!("client/Cargo.toml.in");
 pub(super) const OPERATOR_MANIFEST: Template = template!("operator/Cargo.toml.in", 1);
-pub(super) const OPERATOR_ROOT: Template = template!("operator/lib.rs.in");
-pub(super) const OPERATOR_MAIN: Template = template!("operator/main.rs.in");
-pub(super) const OPERATOR_OPTIONS: Template = template!("operator/options.rs.in");
+pub(super) const OPERATOR_ROOT: Template = template!("operator/lib.rs.in", 1);
+pub(super) const OPERATOR_MAIN: Template = template!("operator/main.rs.in", 1);
+pub(super) const OPERATOR_OPTIONS: Template = template!("operator/options.rs.in", 1);
 pub(super) const OPERATOR_DESCRIPTION: Template = template!("operator/description.rs.in");
 pub(super) const XTASK_MANIFEST: Template = template!("xtask/Cargo.toml.in");
 pub(super) const XTASK_MAIN: Template = template!("xtask/main.rs.in");
@@ -85,6 +87,9 @@ pub(super) const KIND: Template = template!("api/kind.rs.in");
 pub(super) const CONTROLLER: Template = template!("api/controller.rs.in");
 pub(super) const TEST: Template = template!("api/test.rs.in");
 pub(super) const SAMPLE: Template = template!("api/sample.yaml.in");
+pub(super) const DEFAULTER: Template = template!("api/defaulter.rs.in");
+pub(super) const VALIDATOR: Template = template!("api/validator.rs.in");
+pub(super) const CONVERSION: Template = template!("api/conversion.rs.in");
 
 #[cfg(test)]
 mod tests {
@@ -92,7 +97,7 @@ mod tests {
     use crate::scaffold::{
         files::{Files, of_user},
         init::{Dependencies, init},
-        model::{Model, Resource},
+        model::{Model, Resource, ResourceWebhooks},
         plan::Step,
         project_file,
     };
@@ -109,6 +114,10 @@ mod tests {
             plural: "widgets".to_owned(),
             namespaced: true,
             controller: true,
+            webhooks: match layout >= Layout::WITH_WEBHOOKS {
+                true => ResourceWebhooks { defaulting: true, validation: true, conversion: true },
+                false => ResourceWebhooks::default(),
+            },
         };
         let person = Resource {
             group: String::new(),
@@ -117,6 +126,7 @@ mod tests {
             plural: "people".to_owned(),
             namespaced: false,
             controller: false,
+            webhooks: ResourceWebhooks::default(),
         };
         let model = Model {
             layout,

@@ -41,6 +41,49 @@ pub struct Resource {
     pub namespaced: bool,
     /// Whether a controller reconciles this version.
     pub controller: bool,
+    /// The webhooks of this version.
+    pub webhooks: ResourceWebhooks,
+}
+
+/// The webhooks of one version of a kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ResourceWebhooks {
+    /// Whether a webhook sets fields of objects.
+    pub defaulting: bool,
+    /// Whether a webhook validates objects.
+    pub validation: bool,
+    /// Whether a webhook converts objects of all versions through this one.
+    pub conversion: bool,
+}
+
+impl ResourceWebhooks {
+    /// Returns whether there are any.
+    pub(super) fn any(self) -> bool {
+        self != Self::default()
+    }
+
+    /// Returns the webhooks of both.
+    pub(super) fn union(self, other: Self) -> Self {
+        ResourceWebhooks {
+            defaulting: self.defaulting || other.defaulting,
+            validation: self.validation || other.validation,
+            conversion: self.conversion || other.conversion,
+        }
+    }
+
+    /// Returns whether both have a webhook of one type.
+    fn intersects(self, other: Self) -> bool {
+        self.defaulting && other.defaulting
+            || self.validation && other.validation
+            || self.conversion && other.conversion
+    }
+
+    /// Returns the modules of the webhooks of a kind, each with its type.
+    pub(super) fn modules(self, kind: &str) -> impl Iterator<Item = String> + use<> {
+        let modules = [(self.conversion, "conversion"), (self.defaulting, "defaulter"), (self.validation, "validator")];
+        let kind = kind.to_owned();
+        modules.into_iter().filter(|(exists, _)| *exists).map(move |(_, name)| format!("{kind}_{name}"))
+    }
 }
 
 impl Resource {
@@ -92,6 +135,14 @@ impl Model {
         controllers
     }
 
+    /// Returns the modules of the webhooks, sorted.
+    pub(super) fn webhooks(&self) -> Vec<String> {
+        let modules = self.resources.iter().flat_map(|resource| resource.webhooks.modules(&resource.module()));
+        let mut modules: Vec<_> = modules.collect();
+        modules.sort_by(|a, b| compare(a, b));
+        modules
+    }
+
     /// Returns the directory of the types.
     pub(super) fn types(&self) -> String {
         format!("{}-types", self.name)
@@ -137,6 +188,9 @@ impl Model {
         }
         if a.group != b.group && self.version_module(a) == self.version_module(b) {
             problems.add(format!("{} and {} have one module; rename the group", name(a), name(b)));
+        }
+        if a.webhooks.intersects(b.webhooks) && a.module() == b.module() {
+            problems.add(format!("{} and {} have webhooks of one name; keep those of one of them", name(a), name(b)));
         }
         if a.controller && b.controller && a.module() == b.module() {
             problems.add(format!(

@@ -36,14 +36,17 @@ const PACKAGES: &[&str] = &[
 /// Types in the scope of generated and scaffolded sources.
 const TYPES: &[&str] = &[
     "Action",
+    "AdmissionRequest",
     "Allow",
     "Arc",
     "Box",
+    "Client",
     "Clientset",
     "Condition",
     "Context",
     "Controller",
     "Default",
+    "Denied",
     "Err",
     "Error",
     "Group",
@@ -58,7 +61,9 @@ const TYPES: &[&str] = &[
     "Setup",
     "Some",
     "String",
+    "Validator",
     "Vec",
+    "Webhooks",
 ];
 
 /// The keywords of Rust in lower case, which are no names of modules and packages.

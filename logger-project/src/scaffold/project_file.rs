@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     layout::Layout,
-    model::{Model, Resource},
+    model::{Model, Resource, ResourceWebhooks},
     plan::Problems,
 };
 
@@ -43,6 +43,20 @@ struct ResourceEntry {
     path: String,
     plural: String,
     version: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    webhooks: Option<Webhooks>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Webhooks {
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    conversion: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    defaulting: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    validation: bool,
+    webhook_version: String,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -73,6 +87,7 @@ pub(super) fn render(model: &Model) -> Result<String, Problems> {
         path: format!("{repo}/{}/{}", model.types(), model.version_module(resource)),
         plural: resource.plural.clone(),
         version: resource.version.clone(),
+        webhooks: webhooks(resource.webhooks),
     };
     let file = ProjectFile {
         domain: model.domain.clone(),
@@ -85,6 +100,11 @@ pub(super) fn render(model: &Model) -> Result<String, Problems> {
     };
     let text = serde_saphyr::to_string(&file).map_err(|error| format!("cannot encode {PATH}: {error}"))?;
     Ok(text.trim_end().to_owned() + "\n")
+}
+
+fn webhooks(webhooks: ResourceWebhooks) -> Option<Webhooks> {
+    let ResourceWebhooks { defaulting, validation, conversion } = webhooks;
+    webhooks.any().then(|| Webhooks { conversion, defaulting, validation, webhook_version: "v1".to_owned() })
 }
 
 /// Parses the file.
@@ -113,6 +133,10 @@ pub(super) fn parse(text: &str) -> Result<Model, Problems> {
         plural: entry.plural,
         namespaced: entry.api.namespaced,
         controller: entry.controller,
+        webhooks: entry.webhooks.map_or_else(ResourceWebhooks::default, |webhooks| {
+            let Webhooks { conversion, defaulting, validation, .. } = webhooks;
+            ResourceWebhooks { defaulting, validation, conversion }
+        }),
     };
     let model = Model {
         layout: layout.unwrap_or(Layout::CURRENT),
@@ -138,11 +162,13 @@ mod tests {
             plural: "widgets".to_owned(),
             namespaced: true,
             controller: true,
+            webhooks: ResourceWebhooks::default(),
         };
         let gadget = Resource {
             group: String::new(),
             kind: "Gadget".to_owned(),
             plural: "gadgets".to_owned(),
+            webhooks: ResourceWebhooks { validation: true, ..ResourceWebhooks::default() },
             ..widget.clone()
         };
         for layout in Layout::all() {
@@ -163,6 +189,7 @@ mod tests {
             "domain: example.com\nlayout: [cargo-logger/v1]\nplugins: {}\nprojectName: a\nrepo: a\nversion: '3'\n";
         assert!(parse(file).unwrap_err().to_string().contains("plugins"));
     }
+
     #[test]
     fn unknown_layouts_are_errors() {
         for layout in

@@ -162,6 +162,52 @@ fn only_new_definitions_are_returned_for_a_later_removal() {
     assert!(fixture.installation(manifest).install().unwrap().is_empty());
 }
 
+/// A webhook configuration of the operator, after [`MANIFEST`].
+const CONFIGURATION: &str = "\
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata:
+  name: widget-operator-validating-webhook-configuration
+webhooks:
+- name: vwidget-v1.example.org
+  clientConfig:
+    service:
+      name: widget-operator-webhook-service
+      namespace: widget-system
+      path: /validate
+";
+
+#[test]
+fn local_webhooks_are_applied_and_deleted_without_those_in_the_cluster() {
+    let fixture = Fixture::new("");
+    let manifest = Manifest::parse(&format!("{MANIFEST}{CONFIGURATION}")).unwrap();
+    let local = fixture.installation(manifest).at_url("https://127.0.0.1:9443").unwrap();
+    local.install_webhooks().unwrap();
+    local.delete_webhooks().unwrap();
+    let expected = [
+        "apply --server-side --force-conflicts --field-manager=widget-operator-deploy --filename=-",
+        "delete --ignore-not-found --wait=true --timeout=5m --filename=-",
+    ];
+    assert_eq!(fixture.writes(), expected);
+    assert_eq!(fixture.applied_kinds(), [["ValidatingWebhookConfiguration"]; 2]);
+    let input = fixture.input();
+    assert!(input.contains("\"https://127.0.0.1:9443/validate\""), "{input}");
+    assert!(input.contains("\"widget-operator-local-validating-webhook-configuration\""), "{input}");
+    let without = fixture.installation(Manifest::parse(MANIFEST).unwrap());
+    assert!(without.at_url("https://127.0.0.1:9443").is_none());
+}
+
+#[test]
+fn definitions_are_restored_except_for_deleted_ones() {
+    let fixture = Fixture::new("");
+    let installation = fixture.installation(Manifest::parse(MANIFEST).unwrap());
+    installation.restore_definitions(&["widgets.example.org".to_owned()]).unwrap();
+    assert!(fixture.writes().is_empty());
+    installation.restore_definitions(&[]).unwrap();
+    assert_eq!(fixture.applied_kinds(), [["CustomResourceDefinition"]]);
+}
+
 #[test]
 fn a_program_uses_the_context_of_kubectl() {
     let fixture = Fixture::new(

@@ -53,7 +53,7 @@ fn dry_run() -> PostParams {
 
 fn client_errors(result: Result<(), Invalid>) -> BTreeSet<(String, String)> {
     let errors = result.err().map(|invalid| invalid.0).unwrap_or_default();
-    errors.into_iter().map(|FieldError { field, message }| (field, message)).collect()
+    errors.into_iter().map(|FieldError { field, message, .. }| (field, message)).collect()
 }
 
 fn server_errors<T>(answer: Result<T, Error>) -> BTreeSet<(String, String)> {

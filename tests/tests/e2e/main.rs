@@ -1,10 +1,11 @@
 //! End-to-end tests on a real etcd and kube-apiserver: every scenario, the corpora, kubectl, the manifests, the
-//! chart, the bundle, the permissions of the operator, the quickstart and the demo.
+//! chart, the bundle, webhooks and their certificates, the permissions of the operator, the quickstart and the demo.
 //!
 //! Without a control plane the tests are ignored, and one line describes how to build one. With
 //! `LOGGER_REQUIRE_CONTROL_PLANE=1`, as in CI, that is a failure.
 
 mod cel;
+mod certificates;
 mod chart;
 mod connections;
 mod controller_gen;
@@ -14,11 +15,14 @@ mod election;
 mod external;
 mod kubectl;
 mod manifests;
+mod migration;
 mod olm;
 mod permissions;
 mod proxy;
 mod quickstart;
 mod values;
+mod webhook_manifests;
+mod webhooks;
 
 use std::{error::Error, process::ExitCode, sync::Arc};
 
@@ -63,10 +67,14 @@ fn run(args: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
         .chain(permissions::trials(&suite))
         .chain(connections::trials(&suite))
         .chain(election::trials(&suite))
+        .chain(certificates::trials(&suite))
+        .chain(webhook_manifests::trials(&suite))
         .chain(demo::trials(&suite))
         .chain(quickstart::trials(&suite))
         .chain(cel::trials(&suite))
-        .chain(values::trials(&suite));
+        .chain(migration::trials(&suite))
+        .chain(values::trials(&suite))
+        .chain(webhooks::trials(&suite));
     let trials = trials.collect();
     Ok(suite.run(args, trials).exit_code())
 }

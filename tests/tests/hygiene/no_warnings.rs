@@ -113,6 +113,95 @@ pub mod v1 {
     }
 }
 
+/// The types of the hub.
+pub mod hub {
+    use logger_core::Convert;
+    use serde::{Deserialize, Serialize};
+
+    /// The desired state of a Widget.
+    #[derive(Clone, Convert, Debug, PartialEq, Deserialize, Serialize)]
+    #[convert(hub)]
+    pub struct WidgetSpec {
+        /// The width.
+        pub size: i64,
+        /// The display name.
+        pub name: Option<String>,
+        /// The count.
+        pub count: i32,
+        /// The shape.
+        pub shape: Shape,
+        /// The color.
+        pub color: String,
+    }
+
+    /// A shape.
+    #[derive(Clone, Convert, Debug, PartialEq, Deserialize, Serialize)]
+    #[convert(hub)]
+    pub enum Shape {
+        /// A circle.
+        Round,
+        /// A square.
+        Square,
+        /// A named variant.
+        Other {
+            /// The name.
+            name: String,
+        },
+    }
+}
+
+/// The types of a spoke.
+pub mod spoke {
+    use logger_core::Convert;
+    use serde::{Deserialize, Serialize};
+
+    use super::hub;
+
+    /// The desired state of a Widget.
+    #[derive(Clone, Convert, Debug, PartialEq, Deserialize, Serialize)]
+    #[convert(hub = hub::WidgetSpec, default(color = "red"))]
+    pub struct WidgetSpec {
+        /// The width.
+        #[convert(store)]
+        pub size: i32,
+        /// The display name.
+        #[convert(default = "widget")]
+        pub name: String,
+        /// The number.
+        #[convert(from = "count", with = doubled)]
+        pub number: i32,
+        /// The shape.
+        pub shape: Shape,
+        /// The height.
+        #[convert(lost = "never released")]
+        pub height: Option<i32>,
+    }
+
+    /// A shape.
+    #[derive(Clone, Convert, Debug, PartialEq, Deserialize, Serialize)]
+    #[convert(hub = hub::Shape)]
+    pub enum Shape {
+        /// A circle.
+        #[convert(store = [Square])]
+        Round,
+        /// A named variant.
+        Other {
+            /// The name.
+            name: String,
+        },
+    }
+
+    mod doubled {
+        pub(super) const fn to_hub(number: i32) -> i32 {
+            number.saturating_mul(2)
+        }
+
+        pub(super) const fn from_hub(number: i32) -> i32 {
+            number / 2
+        }
+    }
+}
+
 #[test]
 fn compiles() {
     assert_eq!(v1::API_GROUP.kinds().count(), 2);

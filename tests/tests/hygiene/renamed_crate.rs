@@ -2,7 +2,7 @@
 
 pub mod v1 {
     use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
-    use renamed::{DeepCopy, Object, ObjectList};
+    use renamed::{Convert, DeepCopy, Object, ObjectList};
     use schemars::JsonSchema;
 
     mod logger_core {}
@@ -25,6 +25,19 @@ pub mod v1 {
     pub struct WidgetList {
         pub metadata: ListMeta,
         pub items: Vec<Widget>,
+    }
+
+    #[derive(Convert, serde::Deserialize, serde::Serialize)]
+    #[convert(crate = renamed, hub)]
+    pub struct Hub {
+        pub size: i64,
+    }
+
+    #[derive(Convert, serde::Deserialize, serde::Serialize)]
+    #[convert(crate = renamed, hub = Hub)]
+    pub struct Spoke {
+        #[convert(store)]
+        pub size: i32,
     }
 
     #[renamed::defaults(crate = renamed)]

@@ -3,7 +3,7 @@
 #![allow(dead_code, non_camel_case_types)]
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
-use logger_core::{DeepCopy, Object, ObjectList};
+use logger_core::{Convert, DeepCopy, Object, ObjectList};
 use schemars::JsonSchema;
 
 /// Types of the fields, under names that are not shadowed.
@@ -31,8 +31,17 @@ mod elsewhere {
             }
         )*};
     }
-    use shadowed::{Widget, WidgetList};
-    plain_impls!(Widget WidgetList);
+    use shadowed::{OldWidget, Widget, WidgetList};
+    plain_impls!(OldWidget Widget WidgetList);
+
+    impl JsonSchema for OldWidget {
+        fn schema_name() -> std::borrow::Cow<'static, str> {
+            "OldWidget".into()
+        }
+        fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+            schemars::json_schema!({})
+        }
+    }
 
     impl JsonSchema for Widget {
         fn schema_name() -> std::borrow::Cow<'static, str> {
@@ -46,7 +55,7 @@ mod elsewhere {
 
 pub mod shadowed {
     use super::real::{Many as Vec, Maybe, Text};
-    use super::{DeepCopy, ListMeta, Object, ObjectList, ObjectMeta};
+    use super::{Convert, DeepCopy, ListMeta, Object, ObjectList, ObjectMeta};
 
     pub mod core {}
     pub mod std {}
@@ -73,6 +82,9 @@ pub mod shadowed {
     pub trait Sized {}
     pub trait Any {}
     pub trait Into {}
+    pub trait TryFrom {}
+    pub trait ConvertTo {}
+    pub trait Hub {}
     pub trait From {}
     pub trait Iterator {}
     pub trait Serialize {}
@@ -87,11 +99,12 @@ pub mod shadowed {
     pub trait Scheme {}
     pub fn drop() {}
 
-    ::logger_core::group_version! { group = "example.com", version = "v1", kinds = [Widget, WidgetList] }
+    ::logger_core::group_version! { group = "example.com", version = "v1", kinds = [OldWidget, Widget, WidgetList] }
 
     /// A Widget.
     #[::logger_core::defaults]
-    #[derive(DeepCopy, Default, Object)]
+    #[derive(Convert, DeepCopy, Default, Object)]
+    #[convert(hub)]
     #[genclient]
     #[k8s(plural = "widgets", short_names = ["wg"], categories = ["all"])]
     #[k8s(subresource(status, scale(spec_path = ".spec.replicas", status_path = ".status.replicas")))]
@@ -104,6 +117,42 @@ pub mod shadowed {
         #[default(with = tags)]
         pub tags: Vec<Text>,
         pub status: Maybe<Text>,
+    }
+
+    /// A Widget of an older version.
+    #[derive(Convert, DeepCopy, Object)]
+    #[convert(hub = Widget, store = [tags], default(r#type = "round", status = no_status()))]
+    #[genclient]
+    pub struct OldWidget {
+        pub metadata: ObjectMeta,
+        #[convert(from = "spec", with = unchanged)]
+        pub text: Maybe<Text>,
+        #[convert(store)]
+        #[serde(default)]
+        pub size: Maybe<Text>,
+    }
+
+    mod unchanged {
+        use super::*;
+
+        pub fn to_hub(text: Maybe<Text>) -> Maybe<Text> {
+            text
+        }
+
+        pub fn from_hub(text: Maybe<Text>) -> Maybe<Text> {
+            text
+        }
+    }
+
+    fn no_status() -> Maybe<Text> {
+        Maybe::None
+    }
+
+    #[derive(Convert)]
+    #[convert(hub)]
+    pub enum HubShape {
+        Round,
+        Named { from: i32 },
     }
 
     fn tags() -> Vec<Text> {

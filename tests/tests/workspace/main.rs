@@ -12,5 +12,6 @@ mod image;
 mod invariants;
 mod kube_derive;
 mod quickstart;
+mod released;
 mod types;
 mod values;

@@ -9,7 +9,7 @@ use crate::{
         object::Object,
     },
     handlers::request::ResourceRequest,
-    resource::{built_in, metadata, scale},
+    resource::{admission_policy, built_in, metadata, scale},
 };
 
 /// Validates an object, and returns all errors at once.
@@ -51,6 +51,9 @@ pub(crate) fn check(request: &ResourceRequest, object: &Object, old: Option<&Obj
     }
     if strategy.validates_status || request.endpoint != Endpoint::Status {
         errors.extend((strategy.validate)(object, old));
+        let mut found = admission_policy::check(kind, object);
+        found.retain(|error| !errors.contains(error));
+        errors.extend(found);
     }
     if !errors.is_empty() {
         return Err(ApiError::invalid(kind, object.name(), &errors));

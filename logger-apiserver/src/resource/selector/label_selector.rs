@@ -14,9 +14,18 @@ pub(crate) fn selects(selector: &Value, labels: &Value) -> bool {
     !requirements.is_empty() && requirements.iter().all(|requirement| requirement.matches(&labels))
 }
 
+/// Returns whether a label selector matches the labels. An empty one matches everything.
+pub(crate) fn matches(selector: &LabelSelector, labels: &BTreeMap<String, String>) -> bool {
+    let requirements = parse_labels(&text_of(selector.clone())).unwrap_or_default();
+    requirements.iter().all(|requirement| requirement.matches(labels))
+}
+
 /// Formats a label selector, with the requirements sorted by key.
 pub(crate) fn to_text(selector: &Value) -> String {
-    let selector: LabelSelector = serde_json::from_value(selector.clone()).unwrap_or_default();
+    text_of(serde_json::from_value(selector.clone()).unwrap_or_default())
+}
+
+fn text_of(selector: LabelSelector) -> String {
     let equal = selector.match_labels.unwrap_or_default().into_iter();
     let equal = equal.map(|(key, value)| (key.clone(), format!("{key}={value}")));
     let others = selector.match_expressions.unwrap_or_default().into_iter().map(|requirement| {

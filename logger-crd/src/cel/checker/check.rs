@@ -1,16 +1,15 @@
 //! Infers the types of an expression and resolves the overloads of its calls (`checker/checker.go` of cel-go).
 
-use std::{collections::HashMap, iter};
+mod literals;
+
+use std::{collections::HashMap, iter, sync::Arc};
 
 use super::{
     functions::{self, Overload},
     suggestion::most_similar,
 };
 use crate::cel::{
-    syntax::{
-        Call, CelError, Comprehension, Expr, ExprKind, Id, ListElement, Literal, MapEntry, ParsedExpr, Select,
-        StructExpr, is_reserved, operator,
-    },
+    syntax::{Call, CelError, Comprehension, Expr, ExprKind, Id, Literal, ParsedExpr, Select, is_reserved, operator},
     types::{ObjectType, Substitutions, Type},
 };
 
@@ -44,13 +43,26 @@ impl CheckedExpr {
     }
 }
 
-/// Checks an expression in an environment with these variables.
-pub(crate) fn check(parsed: ParsedExpr, variables: &[(&str, Type)]) -> Result<CheckedExpr, Vec<CelError>> {
+/// Finds the type of the messages with a name.
+pub(crate) type FindMessage<'a> = &'a dyn Fn(&str) -> Option<Arc<ObjectType>>;
+
+/// The declarations of an environment, in addition to those of the libraries.
+#[derive(Clone, Copy)]
+pub(crate) struct Declarations<'a> {
+    /// The variables, which can have qualified names.
+    pub(crate) variables: &'a [(&'a str, Type)],
+    /// The messages that an expression can construct, and thereby the functions of patches; `None` without them.
+    pub(crate) messages: Option<FindMessage<'a>>,
+}
+
+/// Checks an expression in an environment.
+pub(crate) fn check(parsed: ParsedExpr, declarations: Declarations<'_>) -> Result<CheckedExpr, Vec<CelError>> {
     let ParsedExpr { mut root, offsets } = parsed;
     let mut checker = Checker {
         types: vec![Type::Error; offsets.len()],
         offsets,
-        scope: variables.iter().map(|(name, t)| ((*name).to_owned(), t.clone())).collect(),
+        scope: declarations.variables.iter().map(|(name, t)| ((*name).to_owned(), t.clone())).collect(),
+        messages: declarations.messages,
         substitutions: Substitutions::default(),
         overloads: HashMap::new(),
         uses_old_self: false,
@@ -65,18 +77,19 @@ pub(crate) fn check(parsed: ParsedExpr, variables: &[(&str, Type)]) -> Result<Ch
     Ok(CheckedExpr { root, offsets, types, overloads, uses_old_self })
 }
 
-struct Checker {
+struct Checker<'a> {
     offsets: Vec<usize>,
     types: Vec<Type>,
     /// The declared variables, innermost last.
     scope: Vec<(String, Type)>,
+    messages: Option<FindMessage<'a>>,
     substitutions: Substitutions,
     overloads: HashMap<Id, Vec<&'static str>>,
     uses_old_self: bool,
     errors: Vec<CelError>,
 }
 
-impl Checker {
+impl Checker<'_> {
     fn report(&mut self, id: Id, message: String) {
         self.report_with_suggestion(id, message, None);
     }
@@ -100,7 +113,8 @@ impl Checker {
 
     fn undeclared_function(&mut self, id: Id, name: &str) {
         let is_operator = |name: &str| name.contains(['@', '_']);
-        let suggestion = most_similar(name, functions::names().filter(|name| !is_operator(name)));
+        let is_declared = |name: &&str| !is_operator(name) && self.overloads(name).is_some();
+        let suggestion = most_similar(name, functions::names().filter(is_declared));
         self.undeclared_reference(id, name, suggestion.map(str::to_owned));
     }
 
@@ -109,15 +123,20 @@ impl Checker {
         self.report_with_suggestion(id, format!("undefined field '{field}'"), suggestion);
     }
 
-    /// A variable with a similar name, or a field of `self`.
+    /// The overloads of a function; `None` if it is not declared.
+    fn overloads(&self, function: &str) -> Option<&'static [Overload]> {
+        functions::overloads(function).filter(|_| self.messages.is_some() || !functions::is_of_patches(function))
+    }
+
+    /// A variable with a similar name, or a field of `self` or `object`.
     fn similar_variable(&self, name: &str) -> Option<String> {
         let variables = self.scope.iter().map(|(variable, _)| variable.as_str());
         if let Some(variable) = most_similar(name, variables.filter(|variable| !variable.starts_with(['@', '#']))) {
             return Some(variable.to_owned());
         }
-        let (_, self_type) = self.scope.iter().find(|(variable, _)| variable == "self")?;
-        let Type::Object(object) = self_type else { return None };
-        most_similar(name, object.fields.keys().map(String::as_str)).map(|field| format!("self.{field}"))
+        let (root, root_type) = self.scope.iter().find(|(variable, _)| variable == "self" || variable == "object")?;
+        let Type::Object(object) = root_type else { return None };
+        most_similar(name, object.fields.keys().map(String::as_str)).map(|field| format!("{root}.{field}"))
     }
 
     fn type_of(&self, expr: &Expr) -> Type {
@@ -175,8 +194,9 @@ impl Checker {
             Type::Map(_, value) => Type::clone(value),
             // A field selection does not require reserved words to be escaped.
             Type::Object(object) => {
-                match object.fields.get(field).or_else(|| object.fields.get(&escaped_keyword(field)?)) {
-                    Some(t) => t.clone(),
+                let escaped = || object.fields.get(&escaped_keyword(field)?).cloned();
+                match object.fields.get(field).cloned().or_else(escaped).or_else(|| object.field(field)) {
+                    Some(t) => t,
                     None => {
                         self.undefined_field(id, field, object);
                         Type::Error
@@ -209,7 +229,7 @@ impl Checker {
             self.check(arg);
         }
         let Some(target) = &mut call.target else {
-            let Some(overloads) = functions::overloads(&call.function) else {
+            let Some(overloads) = self.overloads(&call.function) else {
                 self.undeclared_function(id, &call.function);
                 return Type::Error;
             };
@@ -217,14 +237,14 @@ impl Checker {
         };
         let qualified = target.qualified_name().map(|prefix| format!("{prefix}.{}", call.function));
         if let Some(name) = qualified
-            && let Some(overloads) = functions::overloads(&name)
+            && let Some(overloads) = self.overloads(&name)
         {
             call.function = name;
             call.target = None;
             return self.resolve(id, overloads, call);
         }
         self.check(target);
-        match functions::overloads(&call.function) {
+        match self.overloads(&call.function) {
             Some(overloads) => self.resolve(id, overloads, call),
             None => {
                 self.undeclared_function(id, &call.function);
@@ -293,69 +313,6 @@ impl Checker {
             call.target.as_ref().and_then(|_| args.next()).map(|target| format!("{target}.")).unwrap_or_default();
         let args: Vec<String> = args.collect();
         format!("found no matching overload for '{}' applied to '{target}({})'", call.function, args.join(", "))
-    }
-
-    fn list(&mut self, elements: &mut [ListElement]) -> Type {
-        let mut joined = None;
-        for element in elements {
-            self.check(&mut element.value);
-            let t = self.element_type(&element.value, element.is_optional);
-            joined = Some(self.join_types(joined, t));
-        }
-        Type::list(joined.unwrap_or_else(|| self.substitutions.new_param()))
-    }
-
-    /// The type of an element; the inner type if the element is optional.
-    fn element_type(&mut self, value: &Expr, is_optional: bool) -> Type {
-        let t = self.type_of(value);
-        if !is_optional {
-            return t;
-        }
-        match t.unwrap_optional() {
-            (inner, true) => inner.clone(),
-            (Type::Dyn, false) => t,
-            _ => {
-                self.type_mismatch(value.id, &Type::optional(t.clone()), &t);
-                t
-            }
-        }
-    }
-
-    fn map(&mut self, entries: &mut [MapEntry]) -> Type {
-        let (mut keys, mut values) = (None, None);
-        for entry in entries {
-            self.check(&mut entry.key);
-            let key = self.type_of(&entry.key);
-            keys = Some(self.join_types(keys, key));
-            self.check(&mut entry.value);
-            let value = self.element_type(&entry.value, entry.is_optional);
-            values = Some(self.join_types(values, value));
-        }
-        let key = keys.unwrap_or_else(|| self.substitutions.new_param());
-        Type::map(key, values.unwrap_or_else(|| self.substitutions.new_param()))
-    }
-
-    /// The common type of elements. A validator rejects mixed literals later, because `format` allows them.
-    fn join_types(&mut self, joined: Option<Type>, next: Type) -> Type {
-        match joined {
-            None => next,
-            Some(joined) if self.substitutions.assign(&joined, &next) => joined.most_general(next),
-            Some(_) => Type::Dyn,
-        }
-    }
-
-    /// Rejects the construction of a message: neither types of schemas nor protocol buffer messages can be constructed.
-    fn struct_expr(&mut self, id: Id, message: &mut StructExpr) -> Type {
-        for value in &mut message.values {
-            self.check(value);
-        }
-        let name = message.type_name.clone();
-        match self.lookup(&name) {
-            None => self.undeclared_reference(id, &name, None),
-            Some(Type::Metatype(Some(t))) => self.report(id, format!("'{t}' is not a message type")),
-            Some(t) => self.report(id, format!("'{t}' is not a type")),
-        }
-        Type::Error
     }
 
     fn comprehension(&mut self, comprehension: &mut Comprehension) -> Type {

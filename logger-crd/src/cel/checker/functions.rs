@@ -2,13 +2,17 @@
 //!
 //! The server accepts only what its previous minor version supports (`k8s.io/apiserver/pkg/cel/environment/base.go`):
 //! the standard library, optional values, strings 2, lists 3, sets, two-variable comprehensions, and the libraries of
-//! Kubernetes. Not included: `math`, `encoders`, `cel.bind` and JSON patches.
+//! Kubernetes. Not included: `math`, `encoders` and `cel.bind`. Mutations of admission policies have the functions of
+//! JSON patches in addition.
 
 use std::{collections::HashMap, sync::LazyLock};
 
 use crate::cel::{
     formats::named_format,
-    types::{CIDR, IP, NAMED_FORMAT, QUANTITY, SEMVER, Type, URL},
+    types::{
+        AUTHORIZER, CIDR, DECISION, GROUP_CHECK, IP, NAMED_FORMAT, PATH_CHECK, QUANTITY, RESOURCE_CHECK, SEMVER, Type,
+        URL,
+    },
 };
 
 /// An overload of a function.
@@ -34,6 +38,11 @@ static FUNCTIONS: LazyLock<HashMap<String, Vec<Overload>>> = LazyLock::new(|| {
     }
     functions
 });
+
+/// Whether a function is declared for JSON patches only.
+pub(crate) fn is_of_patches(function: &str) -> bool {
+    function.strip_prefix('.').unwrap_or(function).starts_with("jsonpatch.")
+}
 
 /// The overloads of a function; `None` if it is not declared.
 pub(crate) fn overloads(function: &str) -> Option<&'static [Overload]> {
@@ -109,7 +118,11 @@ fn parse_type<'a>(text: &'a str, type_params: &mut Vec<&'a str>) -> Option<Type>
         "quantity" => QUANTITY,
         "semver" => SEMVER,
         "format" => NAMED_FORMAT,
-        "authorizer" => Type::Struct("kubernetes.authorization.Authorizer"),
+        "authorizer" => AUTHORIZER,
+        "path_check" => PATH_CHECK,
+        "group_check" => GROUP_CHECK,
+        "resource_check" => RESOURCE_CHECK,
+        "decision" => DECISION,
         "A" | "B" | "K" | "V" => {
             let index = type_params.iter().position(|name| *name == text).unwrap_or_else(|| {
                 type_params.push(text);
@@ -382,9 +395,22 @@ minor semver_minor.(semver) int
 patch semver_patch.(semver) int
 validate format-validate.(format, string) optional(list(string))
 format.named format-named(string) optional(format)
-path authorizer_path.(authorizer, string) dyn
-group authorizer_group.(authorizer, string) dyn
-serviceAccount authorizer_serviceaccount.(authorizer, string, string) authorizer";
+path authorizer_path.(authorizer, string) path_check
+group authorizer_group.(authorizer, string) group_check
+serviceAccount authorizer_serviceaccount.(authorizer, string, string) authorizer
+resource groupcheck_resource.(group_check, string) resource_check
+subresource resourcecheck_subresource.(resource_check, string) resource_check
+namespace resourcecheck_namespace.(resource_check, string) resource_check
+name resourcecheck_name.(resource_check, string) resource_check
+fieldSelector authorizer_fieldselector.(resource_check, string) resource_check
+labelSelector authorizer_labelselector.(resource_check, string) resource_check
+check pathcheck_check.(path_check, string) decision
+check resourcecheck_check.(resource_check, string) decision
+errored decision_errored.(decision) bool
+error decision_error.(decision) string
+allowed decision_allowed.(decision) bool
+reason decision_reason.(decision) string
+jsonpatch.escapeKey string_jsonpatch_escapeKey_string(string) string";
 
 #[cfg(test)]
 mod tests {

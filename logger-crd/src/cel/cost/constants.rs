@@ -5,7 +5,7 @@ pub(crate) const LIST_CREATE_BASE_COST: u64 = 10;
 /// The cost of creating a map.
 pub(crate) const MAP_CREATE_BASE_COST: u64 = 30;
 /// The cost of creating a message.
-pub(super) const STRUCT_CREATE_BASE_COST: u64 = 40;
+pub(crate) const STRUCT_CREATE_BASE_COST: u64 = 40;
 /// The cost of traversing a string, for each character.
 pub(super) const STRING_TRAVERSAL_COST_FACTOR: f64 = 0.1;
 /// The cost of matching a regular expression, for each character of the pattern.

@@ -75,7 +75,7 @@ impl<'a> CostEstimator<'a> {
             ExprKind::Map(entries) => self.map(expr, entries),
             ExprKind::Struct(message) => {
                 let base = Estimate::fixed(STRUCT_CREATE_BASE_COST);
-                message.values.iter().fold(base, |sum, value| sum.add(self.cost(value)))
+                message.fields.iter().fold(base, |sum, field| sum.add(self.cost(&field.value)))
             }
             ExprKind::Comprehension(comprehension) if comprehension.is_binding() => self.binding(expr, comprehension),
             ExprKind::Comprehension(comprehension) => self.comprehension(expr, comprehension),

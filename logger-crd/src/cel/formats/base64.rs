@@ -1,4 +1,4 @@
-//! Base64 with the standard alphabet and padding, as Go's `base64.StdEncoding` decodes it.
+//! Base64 with the standard alphabet and padding, as Go's `base64.StdEncoding` encodes and decodes it.
 
 /// Decodes a text; line breaks are ignored. Returns `None` for invalid base64.
 pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
@@ -20,6 +20,20 @@ pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
+/// Encodes bytes.
+pub(crate) fn encode(bytes: &[u8]) -> String {
+    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for chunk in bytes.chunks(3) {
+        let bits = chunk.iter().enumerate().fold(0, |bits, (at, byte)| bits | u32::from(*byte) << (16 - 8 * at));
+        for at in 0..4 {
+            let index = (bits >> (18 - 6 * at)) as usize & 63;
+            text.push(if at <= chunk.len() { char::from(ALPHABET[index]) } else { '=' });
+        }
+    }
+    text
+}
+
 fn digit(symbol: u8) -> Option<u32> {
     Some(u32::from(match symbol {
         b'A'..=b'Z' => symbol - b'A',
@@ -34,6 +48,13 @@ fn digit(symbol: u8) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bytes_are_encoded_with_padding() {
+        for (text, encoded) in [("", ""), ("a", "YQ=="), ("ab", "YWI="), ("abc", "YWJj"), ("a\u{ff}", "YcO/")] {
+            assert_eq!(encode(text.as_bytes()), encoded);
+        }
+    }
 
     #[test]
     fn padded_text_is_decoded() {

@@ -4,12 +4,12 @@ use std::rc::Rc;
 
 use super::{
     library, runtime_cost,
-    value::{EvalError, EvalResult, List, Value, insert_entry},
+    value::{EvalError, EvalResult, List, Message, Value, insert_entry},
 };
 use crate::cel::{
     checker::CheckedExpr,
-    cost::{LIST_CREATE_BASE_COST, MAP_CREATE_BASE_COST},
-    syntax::{ACCUMULATOR, Call, Comprehension, Expr, ExprKind, ListElement, Select, operator},
+    cost::{LIST_CREATE_BASE_COST, MAP_CREATE_BASE_COST, STRUCT_CREATE_BASE_COST},
+    syntax::{ACCUMULATOR, Call, Comprehension, Expr, ExprKind, ListElement, MapEntry, Select, StructExpr, operator},
     types::Type,
 };
 
@@ -18,15 +18,22 @@ const PER_CALL_LIMIT: u64 = 1_000_000;
 
 /// Evaluates an expression with these variables, and returns its value and its actual cost.
 pub(crate) fn evaluate<'a>(rule: &CheckedExpr, variables: &[(&str, Value<'a>)]) -> (EvalResult<Value<'a>>, u64) {
-    let activation = variables.iter().map(|(name, value)| ((*name).to_owned(), Ok(value.clone()))).collect();
+    evaluate_in(rule, variables.iter().map(|(name, value)| ((*name).to_owned(), Ok(value.clone()))).collect())
+}
+
+/// Evaluates an expression with these variables, some of which can be errors, and returns its value and its actual
+/// cost.
+pub(crate) fn evaluate_in<'a>(rule: &CheckedExpr, activation: Activation<'a>) -> (EvalResult<Value<'a>>, u64) {
     let mut evaluator = Evaluator { activation, cost: 0 };
     let result = evaluator.eval(&rule.root);
     (result, evaluator.cost)
 }
 
+/// The values of the variables, innermost last. An accumulator may be an error that a later iteration absorbs.
+pub(crate) type Activation<'a> = Vec<(String, EvalResult<Value<'a>>)>;
+
 struct Evaluator<'a> {
-    /// The values of the variables, innermost last. An accumulator may be an error that a later iteration absorbs.
-    activation: Vec<(String, EvalResult<Value<'a>>)>,
+    activation: Activation<'a>,
     cost: u64,
 }
 
@@ -42,24 +49,14 @@ impl<'a> Evaluator<'a> {
 
     fn eval(&mut self, expr: &Expr) -> EvalResult<Value<'a>> {
         match &expr.kind {
-            ExprKind::Unspecified | ExprKind::Struct(_) => Err(EvalError::no_such_overload()),
+            ExprKind::Unspecified => Err(EvalError::no_such_overload()),
             ExprKind::Literal(literal) => Ok(Value::from_literal(literal)),
             ExprKind::Ident(name) => self.ident(name),
             ExprKind::Select(select) => self.select(select),
             ExprKind::Call(call) => self.call(call),
             ExprKind::List(elements) => self.list(elements),
-            ExprKind::Map(entries) => {
-                self.charge(MAP_CREATE_BASE_COST)?;
-                let mut inserted = Vec::with_capacity(entries.len());
-                for entry in entries {
-                    let (key, value) = (self.eval(&entry.key)?, self.eval(&entry.value)?);
-                    let value = if entry.is_optional { unwrap_optional(value)? } else { Some(value) };
-                    if let Some(value) = value {
-                        inserted = insert_entry(inserted, key, value)?;
-                    }
-                }
-                Ok(Value::map(inserted))
-            }
+            ExprKind::Map(entries) => self.map(entries),
+            ExprKind::Struct(message) => self.message(message),
             ExprKind::Comprehension(comprehension) => self.comprehension(comprehension),
         }
     }
@@ -188,6 +185,35 @@ impl<'a> Evaluator<'a> {
             }
         }
         Ok(Value::list(items))
+    }
+
+    fn map(&mut self, entries: &[MapEntry]) -> EvalResult<Value<'a>> {
+        self.charge(MAP_CREATE_BASE_COST)?;
+        let mut inserted = Vec::with_capacity(entries.len());
+        for entry in entries {
+            let (key, value) = (self.eval(&entry.key)?, self.eval(&entry.value)?);
+            let value = if entry.is_optional { unwrap_optional(value)? } else { Some(value) };
+            if let Some(value) = value {
+                inserted = insert_entry(inserted, key, value)?;
+            }
+        }
+        Ok(Value::map(inserted))
+    }
+
+    fn message(&mut self, message: &StructExpr) -> EvalResult<Value<'a>> {
+        self.charge(STRUCT_CREATE_BASE_COST)?;
+        let mut fields: Vec<(String, Value<'a>)> = Vec::with_capacity(message.fields.len());
+        for field in &message.fields {
+            let value = self.eval(&field.value)?;
+            let value = if field.is_optional { unwrap_optional(value)? } else { Some(value) };
+            let Some(value) = value else { continue };
+            // The last initializer of a field wins.
+            match fields.iter_mut().find(|(name, _)| *name == field.name) {
+                Some((_, previous)) => *previous = value,
+                None => fields.push((field.name.clone(), value)),
+            }
+        }
+        Ok(Value::Message(Rc::new(Message { type_name: message.type_name.clone(), fields })))
     }
 
     fn comprehension(&mut self, comprehension: &Comprehension) -> EvalResult<Value<'a>> {
@@ -320,6 +346,7 @@ fn entry<'a>(container: &Value<'a>, key: &Value<'a>) -> EvalResult<Option<Value<
     match (container, key) {
         (Value::List(list), key) => index(list, key),
         (Value::Map(map), key) => map.get(key),
+        (Value::Message(message), Value::String(field)) => Ok(message.get(field).cloned()),
         _ => Err(EvalError::no_such_overload()),
     }
 }

@@ -2,6 +2,7 @@
 
 use super::value::{EvalError, EvalResult, Value};
 
+mod access;
 mod conversions;
 mod formatting;
 mod ip;
@@ -28,6 +29,7 @@ pub(crate) fn call<'a>(function: &str, is_member: bool, args: &[Value<'a>]) -> E
         .or_else(|| quantity::call(function, args))
         .or_else(|| semver::call(function, args))
         .or_else(|| named_format::call(function, args))
+        .or_else(|| access::call(function, args))
         .unwrap_or_else(|| Err(no_such_overload(function, args)))
 }
 

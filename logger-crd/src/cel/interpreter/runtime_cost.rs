@@ -1,7 +1,13 @@
 //! The actual cost of calls, computed from the sizes of their arguments (`interpreter/runtimecost.go` of cel-go).
 
 use super::value::{List, Value};
-use crate::cel::{cost::LIST_CREATE_BASE_COST, syntax::operator};
+use crate::cel::{
+    cost::{LIST_CREATE_BASE_COST, STRUCT_CREATE_BASE_COST},
+    syntax::operator,
+};
+
+/// The cost of an authorization check.
+const AUTHORIZATION_CHECK_COST: u64 = 350_000;
 
 /// The actual cost of a call. The first argument of a member call is its target.
 pub(super) fn call_cost(function: &str, args: &[Value<'_>]) -> u64 {
@@ -25,17 +31,43 @@ pub(super) fn call_cost(function: &str, args: &[Value<'_>]) -> u64 {
         ("sets.contains" | "sets.intersects", _) => size(0).saturating_mul(size(1)) + 1,
         ("sets.equivalent", _) => size(0).saturating_mul(size(1)).saturating_mul(2) + 1,
         ("flatten" | "reverse" | "slice", _) => size(0) + 1 + LIST_CREATE_BASE_COST,
+        // At most two authorization checks per expression.
+        ("check", _) => AUTHORIZATION_CHECK_COST,
+        ("fieldSelector" | "labelSelector", _) => selector_cost(size(1)),
         ("lists.range", [Value::Int(count)]) => {
             u64::try_from(*count).unwrap_or(0).saturating_add(1 + LIST_CREATE_BASE_COST)
         }
         (
-            "startsWith" | "endsWith" | "bytes" | "string" | "strings.quote" | "format" | "url" | "lowerAscii"
-            | "upperAscii" | "substring" | "trim" | "cidr" | "ip" | "isIP" | "isCIDR" | "quantity" | "isQuantity"
-            | "semver" | "isSemver",
+            "startsWith"
+            | "endsWith"
+            | "bytes"
+            | "string"
+            | "strings.quote"
+            | "format"
+            | "url"
+            | "lowerAscii"
+            | "upperAscii"
+            | "substring"
+            | "trim"
+            | "cidr"
+            | "ip"
+            | "isIP"
+            | "isCIDR"
+            | "quantity"
+            | "isQuantity"
+            | "semver"
+            | "isSemver"
+            | "jsonpatch.escapeKey",
             _,
         ) if is_text => traversal_cost(size(0)),
         _ => 1,
     }
+}
+
+/// The cost of parsing a selector: a list with a requirement for every 20 characters.
+fn selector_cost(length: u64) -> u64 {
+    let requirements = length.div_ceil(20).saturating_mul(LIST_CREATE_BASE_COST + STRUCT_CREATE_BASE_COST);
+    requirements.saturating_add(LIST_CREATE_BASE_COST).saturating_add(traversal_cost(length))
 }
 
 fn count(length: usize) -> u64 {

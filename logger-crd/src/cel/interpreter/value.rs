@@ -4,6 +4,8 @@ use std::{cmp::Ordering, fmt, net::IpAddr, rc::Rc};
 
 use serde_json::{Map as Fields, Value as Json};
 
+use super::access::AccessValue;
+
 use crate::{
     cel::{
         formats::{base64, ip::Cidr, time, url::Url},
@@ -67,6 +69,17 @@ pub(crate) enum Value<'a> {
     NamedFormat(&'static str),
     /// Data without a declared type, of a field with `x-kubernetes-preserve-unknown-fields`. It can only be compared.
     UnknownPreserved(&'a Json),
+    /// A constructed message.
+    Message(Rc<Message<'a>>),
+    /// The authorizer, or a check of it.
+    Access(Rc<AccessValue<'a>>),
+}
+
+/// A constructed message: the name of its type, and its fields in order of construction.
+#[derive(Clone, Debug)]
+pub(crate) struct Message<'a> {
+    pub(crate) type_name: String,
+    pub(crate) fields: Vec<(String, Value<'a>)>,
 }
 
 /// A list with the list type of its schema, which determines how it is compared and concatenated.
@@ -82,6 +95,8 @@ enum Items<'a> {
     Computed(Rc<Vec<Value<'a>>>),
     /// JSON and the schema of its items.
     Unstructured(&'a [Json], &'a Structural),
+    /// JSON without a schema.
+    Dynamic(&'a [Json]),
 }
 
 /// A map or an object.
@@ -91,6 +106,8 @@ pub(crate) enum Map<'a> {
     Computed(Rc<Vec<MapEntry<'a>>>),
     /// JSON and its schema.
     Unstructured(&'a Fields<String, Json>, &'a Structural),
+    /// JSON without a schema. Its keys are not escaped.
+    Dynamic(&'a Fields<String, Json>),
 }
 
 /// A key and its value.
@@ -164,6 +181,23 @@ impl<'a> Value<'a> {
         }
     }
 
+    /// Converts JSON without a schema to a value of type `dyn`.
+    pub(crate) fn from_dynamic(json: &'a Json) -> Self {
+        match json {
+            Json::Null => Value::Null,
+            Json::Bool(flag) => Value::Bool(*flag),
+            Json::Number(number) => match number.as_i64() {
+                Some(integer) => Value::Int(integer),
+                None => Value::Double(number.as_f64().unwrap_or_default()),
+            },
+            Json::String(text) => Value::string(text),
+            Json::Array(items) => {
+                Value::List(List { items: Items::Dynamic(items), list_type: ListType::Atomic, keys: &[] })
+            }
+            Json::Object(fields) => Value::Map(Map::Dynamic(fields)),
+        }
+    }
+
     /// The name of the type at run time, which the function `type` returns.
     pub(crate) fn type_name(&self) -> &'static str {
         match self {
@@ -187,6 +221,8 @@ impl<'a> Value<'a> {
             Value::Semver(_) => "kubernetes.Semver",
             Value::NamedFormat(_) => "kubernetes.NamedFormat",
             Value::UnknownPreserved(_) => "unknown",
+            Value::Message(_) => "Object",
+            Value::Access(access) => access.type_name(),
         }
     }
 
@@ -210,6 +246,7 @@ impl<'a> Value<'a> {
             (Value::Optional(Some(one)), Value::Optional(Some(two))) => one.equals(two)?,
             (Value::List(one), Value::List(two)) => one.equals(two)?,
             (Value::Map(one), Value::Map(two)) => one.equals(two)?,
+            (Value::Message(one), Value::Message(two)) => one.equals(two)?,
             _ => self.compare_numbers(other) == Some(Ordering::Equal),
         })
     }
@@ -255,8 +292,9 @@ impl<'a> Value<'a> {
             Value::Double(number) => *number == 0.0,
             Value::String(text) => text.is_empty(),
             Value::Bytes(bytes) => bytes.is_empty(),
-            Value::List(list) => matches!(&list.items, Items::Computed(items) if items.is_empty()),
-            Value::Map(map) => matches!(map, Map::Computed(entries) if entries.is_empty()),
+            Value::List(list) => !matches!(list.items, Items::Unstructured(..)) && list.len() == 0,
+            Value::Map(map) => !matches!(map, Map::Unstructured(..)) && map.len() == 0,
+            Value::Message(message) => message.fields.is_empty(),
             Value::Optional(inner) => inner.is_none(),
             _ => false,
         }
@@ -310,7 +348,7 @@ impl<'a> List<'a> {
     pub(crate) fn len(&self) -> usize {
         match &self.items {
             Items::Computed(items) => items.len(),
-            Items::Unstructured(items, _) => items.len(),
+            Items::Unstructured(items, _) | Items::Dynamic(items) => items.len(),
         }
     }
 
@@ -318,6 +356,7 @@ impl<'a> List<'a> {
         match &self.items {
             Items::Computed(items) => items.get(index).cloned().map(Ok),
             Items::Unstructured(items, schema) => items.get(index).map(|item| Value::from_unstructured(item, schema)),
+            Items::Dynamic(items) => items.get(index).map(|item| Ok(Value::from_dynamic(item))),
         }
     }
 
@@ -417,15 +456,35 @@ impl<'a> List<'a> {
     }
 }
 
+impl<'a> Message<'a> {
+    /// The value of a field.
+    pub(crate) fn get(&self, field: &str) -> Option<&Value<'a>> {
+        self.fields.iter().find(|(name, _)| name == field).map(|(_, value)| value)
+    }
+
+    fn equals(&self, other: &Message<'a>) -> EvalResult<bool> {
+        if self.type_name != other.type_name || self.fields.len() != other.fields.len() {
+            return Ok(false);
+        }
+        for (name, value) in &self.fields {
+            let Some(theirs) = other.get(name) else { return Ok(false) };
+            if !value.equals(theirs)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
 impl<'a> Map<'a> {
     pub(crate) fn len(&self) -> usize {
         match self {
             Map::Computed(entries) => entries.len(),
-            Map::Unstructured(fields, _) => fields.len(),
+            Map::Unstructured(fields, _) | Map::Dynamic(fields) => fields.len(),
         }
     }
 
-    /// The value of a key. A field whose value is null counts as absent.
+    /// The value of a key. A field whose value is null counts as absent, unless the map has no schema.
     pub(crate) fn get(&self, key: &Value<'a>) -> EvalResult<Option<Value<'a>>> {
         match self {
             Map::Computed(entries) => {
@@ -435,6 +494,10 @@ impl<'a> Map<'a> {
                     }
                 }
                 Ok(None)
+            }
+            Map::Dynamic(fields) => {
+                let Value::String(key) = key else { return Ok(None) };
+                Ok(fields.get(&**key).map(Value::from_dynamic))
             }
             Map::Unstructured(fields, schema) => {
                 let Value::String(key) = key else { return Err(EvalError::no_such_overload()) };
@@ -456,6 +519,7 @@ impl<'a> Map<'a> {
     pub(crate) fn keys(&self) -> Vec<Value<'a>> {
         match self {
             Map::Computed(entries) => entries.iter().map(|(key, _)| key.clone()).collect(),
+            Map::Dynamic(fields) => fields.keys().map(Value::string).collect(),
             Map::Unstructured(fields, schema) => match &schema.properties {
                 Some(properties) => fields
                     .keys()

@@ -71,7 +71,16 @@ pub(crate) struct MapEntry {
 #[derive(Clone, Debug)]
 pub(crate) struct StructExpr {
     pub(crate) type_name: String,
-    pub(crate) values: Vec<Expr>,
+    pub(crate) fields: Vec<StructField>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct StructField {
+    /// The number of the initializer, whose offset is that of its colon.
+    pub(crate) id: Id,
+    pub(crate) name: String,
+    pub(crate) value: Expr,
+    pub(crate) is_optional: bool,
 }
 
 /// A fold over a list or map: the expansion of `all`, `exists`, `map`, `filter` and the other iteration macros.
@@ -121,7 +130,7 @@ impl Expr {
             ExprKind::Call(call) => call.target.as_deref().into_iter().chain(&call.args).collect(),
             ExprKind::List(elements) => elements.iter().map(|element| &element.value).collect(),
             ExprKind::Map(entries) => entries.iter().flat_map(|entry| [&entry.key, &entry.value]).collect(),
-            ExprKind::Struct(message) => message.values.iter().collect(),
+            ExprKind::Struct(message) => message.fields.iter().map(|field| &field.value).collect(),
             ExprKind::Comprehension(comprehension) => comprehension.children().to_vec(),
         }
     }

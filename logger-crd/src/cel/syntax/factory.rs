@@ -83,7 +83,10 @@ impl ExprFactory {
                 self.renumber(&mut entry.key);
                 self.renumber(&mut entry.value);
             }),
-            ExprKind::Struct(message) => message.values.iter_mut().for_each(|value| self.renumber(value)),
+            ExprKind::Struct(message) => message.fields.iter_mut().for_each(|field| {
+                field.id = self.next_id(self.offset(field.id));
+                self.renumber(&mut field.value);
+            }),
             ExprKind::Comprehension(c) => {
                 [&mut c.iter_range, &mut c.accu_init, &mut c.loop_condition, &mut c.loop_step, &mut c.result]
                     .into_iter()

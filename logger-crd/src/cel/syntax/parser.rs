@@ -3,7 +3,7 @@
 use logger_names::cel::is_reserved;
 
 use super::{
-    ast::{Call, Expr, ExprKind, Id, ListElement, Literal, MapEntry, Select, StructExpr},
+    ast::{Call, Expr, ExprKind, Id, ListElement, Literal, MapEntry, Select, StructExpr, StructField},
     error::CelError,
     factory::ExprFactory,
     lexer::{self, Token, TokenKind},
@@ -454,20 +454,24 @@ impl Parser<'_> {
             type_name = format!("{type_name}.{}", self.advance().text);
         }
         let offset = self.expect("{")?;
-        let mut values = Vec::new();
+        let mut fields = Vec::new();
         while self.accept("}").is_none() {
-            self.accept("?");
+            let is_optional = self.accept("?").is_some();
             if !matches!(self.peek().kind, TokenKind::Ident | TokenKind::EscapedIdent) {
                 return Err(self.mismatched("{'}', ',', '?', IDENTIFIER, ESC_IDENTIFIER}"));
             }
-            self.advance();
-            self.expect(":")?;
-            values.push(self.expr()?);
+            let name = self.advance();
+            if name.kind == TokenKind::EscapedIdent {
+                self.factory.report_error(name.offset, "unsupported syntax: '`'");
+            }
+            let colon = self.expect(":")?;
+            let id = self.factory.next_id(colon);
+            fields.push(StructField { id, name: name.text, value: self.expr()?, is_optional });
             if self.accept(",").is_none() && !self.is("}") {
                 return Err(self.mismatched("{'}', ','}"));
             }
         }
-        Ok(self.factory.expr(offset, ExprKind::Struct(StructExpr { type_name, values })))
+        Ok(self.factory.expr(offset, ExprKind::Struct(StructExpr { type_name, fields })))
     }
 
     fn list(&mut self) -> ParseResult<Expr> {

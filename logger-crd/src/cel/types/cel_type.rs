@@ -33,6 +33,15 @@ pub(crate) enum Type {
 pub(crate) struct ObjectType {
     pub(crate) name: String,
     pub(crate) fields: HashMap<String, Type>,
+    /// Whether it has any other field as well, of type `dyn`.
+    pub(crate) is_open: bool,
+}
+
+impl ObjectType {
+    /// Returns the type of a field; `None` if the object has no such field.
+    pub(crate) fn field(&self, name: &str) -> Option<Type> {
+        self.fields.get(name).cloned().or_else(|| self.is_open.then_some(Type::Dyn))
+    }
 }
 
 impl PartialEq for ObjectType {
@@ -45,10 +54,25 @@ pub(crate) const URL: Type = Type::Struct("kubernetes.URL");
 pub(crate) const QUANTITY: Type = Type::Struct("kubernetes.Quantity");
 pub(crate) const SEMVER: Type = Type::Struct("kubernetes.Semver");
 pub(crate) const NAMED_FORMAT: Type = Type::Struct("kubernetes.NamedFormat");
+pub(crate) const AUTHORIZER: Type = Type::Struct("kubernetes.authorization.Authorizer");
+pub(crate) const PATH_CHECK: Type = Type::Struct("kubernetes.authorization.PathCheck");
+pub(crate) const GROUP_CHECK: Type = Type::Struct("kubernetes.authorization.GroupCheck");
+pub(crate) const RESOURCE_CHECK: Type = Type::Struct("kubernetes.authorization.ResourceCheck");
+pub(crate) const DECISION: Type = Type::Struct("kubernetes.authorization.Decision");
 pub(crate) const IP: Type = Type::Opaque("net.IP");
 pub(crate) const CIDR: Type = Type::Opaque("net.CIDR");
 
 impl Type {
+    /// Creates the type of an object with these fields and no others.
+    pub(crate) fn object(name: impl Into<String>, fields: HashMap<String, Type>) -> Self {
+        Type::Object(Arc::new(ObjectType { name: name.into(), fields, is_open: false }))
+    }
+
+    /// Creates the type of an object that has any field, of type `dyn` unless it is one of these.
+    pub(crate) fn open_object(name: impl Into<String>, fields: HashMap<String, Type>) -> Self {
+        Type::Object(Arc::new(ObjectType { name: name.into(), fields, is_open: true }))
+    }
+
     pub(crate) fn list(item: Type) -> Self {
         Type::List(Arc::new(item))
     }

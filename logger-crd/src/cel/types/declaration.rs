@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use super::cel_type::{ObjectType, Type};
+use super::cel_type::Type;
 use crate::cel::{
     schema::{SchemaType, Structural},
     syntax::escape,
@@ -72,7 +72,7 @@ impl DeclType {
                     .iter()
                     .map(|(field, declared)| (field.clone(), declared.to_type(&format!("{name}.{field}"))))
                     .collect();
-                Type::Object(Arc::new(ObjectType { name: name.to_owned(), fields }))
+                Type::object(name, fields)
             }
         }
     }

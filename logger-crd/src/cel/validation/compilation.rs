@@ -1,7 +1,7 @@
 //! Compiles a rule: parses and checks its expressions, and estimates their cost.
 
 use crate::cel::{
-    checker::{self, CheckedExpr},
+    checker::{self, CheckedExpr, Declarations},
     cost, interpreter,
     schema::ValidationRule,
     syntax::{self, CelError, Source},
@@ -28,15 +28,15 @@ impl CompilationResult {
 
 /// An expression that the server rejects.
 #[derive(Debug)]
-pub(super) struct CompilationError {
+pub(crate) struct CompilationError {
     /// The detail of the server's message.
-    pub(super) detail: String,
+    pub(crate) detail: String,
     /// The same with the source text and suggestions on separate lines.
-    pub(super) report: String,
+    pub(crate) report: String,
 }
 
 impl CompilationError {
-    fn from_errors(message: &str, source: &str, errors: &[CelError]) -> Self {
+    pub(crate) fn from_errors(message: &str, source: &str, errors: &[CelError]) -> Self {
         let source = Source(source);
         CompilationError {
             detail: format!("{message}: {}", source.format(errors)),
@@ -45,7 +45,7 @@ impl CompilationError {
     }
 
     /// An error of the complete expression.
-    fn new(detail: String, source: &str) -> Self {
+    pub(crate) fn new(detail: String, source: &str) -> Self {
         let lines: String = source.trim().lines().map(|line| format!("\n | {line}")).collect();
         CompilationError { report: format!("{detail}{lines}"), detail }
     }
@@ -136,7 +136,8 @@ impl<'a> RuleEnvironment<'a> {
         let is_optional = rule.optional_old_self == Some(true);
         let old_self_type = if is_optional { Type::optional(self_type.clone()) } else { self_type.clone() };
         let variables = [("self", self_type), ("oldSelf", old_self_type)];
-        let checked = checker::check(syntax::parse(source)?, &variables)?;
+        let declarations = Declarations { variables: &variables, messages: None };
+        let checked = checker::check(syntax::parse(source)?, declarations)?;
         let errors = checker::validate_literals(&checked);
         if errors.is_empty() { Ok(checked) } else { Err(errors) }
     }

@@ -8,11 +8,6 @@ use std::{
     sync::Arc,
 };
 
-use rustls::pki_types::{
-    CertificateDer, PrivateKeyDer,
-    pem::{Error as PemError, PemObject},
-};
-
 use super::{
     CertificateError,
     pair::{Pair, PairError},
@@ -53,15 +48,7 @@ impl Files {
 
     /// Parses the contents, and validates that the key matches.
     pub(super) fn parse(&self, contents: &Contents) -> Result<Pair, CertificateError> {
-        let chain = CertificateDer::pem_slice_iter(&contents.certificate).collect::<Result<Vec<_>, _>>();
-        let chain = chain.map_err(|error| parse_error(CERTIFICATE, &self.certificate, pem_reason(&error)))?;
-        if chain.is_empty() {
-            let reason = "it contains no section `CERTIFICATE` in PEM format".to_owned();
-            return Err(parse_error(CERTIFICATE, &self.certificate, reason));
-        }
-        let key = PrivateKeyDer::from_pem_slice(&contents.key);
-        let key = key.map_err(|error| parse_error(KEY, &self.key, pem_reason(&error)))?;
-        Pair::new(chain, key).map_err(|error| match error {
+        Pair::from_pem(&contents.certificate, &contents.key).map_err(|error| match error {
             PairError::Certificate(reason) => parse_error(CERTIFICATE, &self.certificate, reason),
             PairError::Key(reason) => parse_error(KEY, &self.key, reason),
             PairError::Mismatch => {
@@ -85,15 +72,4 @@ fn read(content: &'static str, path: &Path) -> Result<Vec<u8>, CertificateError>
 
 fn parse_error(content: &'static str, path: &Path, reason: String) -> CertificateError {
     CertificateError::Parse { content, path: path.to_owned(), reason }
-}
-
-/// Describes an error without the contents of the file, which can be secret.
-fn pem_reason(error: &PemError) -> String {
-    match error {
-        PemError::NoItemsFound => "it contains no section `PRIVATE KEY` in PEM format".to_owned(),
-        PemError::MissingSectionEnd { .. } => "a section has no end in PEM format".to_owned(),
-        PemError::IllegalSectionStart { .. } => "a section has an invalid first line in PEM format".to_owned(),
-        PemError::Base64Decode(_) => "a section is invalid base64".to_owned(),
-        _ => "it is invalid in PEM format".to_owned(),
-    }
 }

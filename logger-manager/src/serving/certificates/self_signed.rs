@@ -1,6 +1,6 @@
 //! Self-signed certificates.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use jiff::Timestamp;
 use rcgen::{
@@ -16,8 +16,21 @@ use super::{
 /// The lifetime of a certificate, as in controller-runtime.
 const LIFETIME: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
-/// A certificate is valid before its creation, for clients whose clocks are behind.
+/// How long a certificate is valid before its creation.
 const BACKDATE: Duration = Duration::from_secs(60 * 60);
+
+/// Sets the validity from a time on. The certificate is valid before, for clients whose clocks are behind.
+pub(super) fn set_validity(params: &mut CertificateParams, begin: Timestamp, end: Timestamp) {
+    let epoch = date_time_ymd(1970, 1, 1);
+    let since_epoch = |time: Timestamp| Duration::from_secs(u64::try_from(time.as_second()).unwrap_or_default());
+    params.not_before = epoch + since_epoch(begin).saturating_sub(BACKDATE);
+    params.not_after = epoch + since_epoch(end);
+}
+
+/// Returns the time after a duration.
+pub(super) fn later(time: Timestamp, duration: Duration) -> Timestamp {
+    time.saturating_add(duration).unwrap_or(Timestamp::MAX)
+}
 
 /// The names of a self-signed certificate.
 pub(super) struct SelfSigned {
@@ -29,9 +42,8 @@ impl SelfSigned {
     pub(super) fn generate(&self) -> Result<Pair, CertificateError> {
         let error = |error: rcgen::Error| CertificateError::Generate { reason: error.to_string() };
         let mut params = CertificateParams::new(self.names.clone()).map_err(error)?;
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let epoch = date_time_ymd(1970, 1, 1);
-        (params.not_before, params.not_after) = (epoch + now.saturating_sub(BACKDATE), epoch + (now + LIFETIME));
+        let now = Timestamp::now();
+        set_validity(&mut params, now, later(now, LIFETIME));
         params.serial_number = Some(SerialNumber::from(fastrand::u64(1..)));
         params.distinguished_name.push(DnType::CommonName, self.names.first().map_or("self-signed", String::as_str));
         params.key_usages = vec![KeyUsagePurpose::DigitalSignature];

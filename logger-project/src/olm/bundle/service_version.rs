@@ -20,7 +20,7 @@ use super::{
             Permissions, Provider, RelatedImage,
         },
     },
-    BundleError, BundleOptions, text,
+    BundleError, BundleOptions, text, webhooks,
 };
 use crate::{
     config::Project,
@@ -62,6 +62,7 @@ pub(super) fn render(input: &Input<'_>, deployments: Vec<Deployment>) -> Result<
         replaces: olm.replaces.clone(),
         skips: olm.skips.clone(),
         version: version.to_string(),
+        webhook_definitions: webhooks::definitions(project)?,
     };
     Ok(ClusterServiceVersion {
         api_version: "operators.coreos.com/v1alpha1",

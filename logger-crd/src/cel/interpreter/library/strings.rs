@@ -40,6 +40,7 @@ pub(super) fn call<'a>(function: &str, args: &[Value<'a>]) -> Option<EvalResult<
         ("split", [Value::String(separator), Value::Int(limit)]) => Ok(split(text, separator, *limit)),
         ("substring", [Value::Int(start)]) => substring(text, *start, None),
         ("substring", [Value::Int(start), Value::Int(end)]) => substring(text, *start, Some(*end)),
+        ("jsonpatch.escapeKey", []) => Ok(Value::string(text.replace('~', "~0").replace('/', "~1"))),
         ("strings.quote", []) => Ok(Value::string(quote(text))),
         ("format", [Value::List(args)]) => format(text, args),
         ("size", []) => Ok(Value::int(text.chars().count())),

@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "allowed in tests, and test helpers are part of them")]
 
+mod migration;
+
 use kube::{
     Api, Client,
     api::PostParams,
@@ -41,11 +43,22 @@ async fn apply(client: &Client, definition: &Value, allow_breaking: bool) -> Res
     plan.apply("test", allow_breaking).await
 }
 
+fn definitions(client: &Client) -> Api<DynamicObject> {
+    let kind = GroupVersionKind::gvk("apiextensions.k8s.io", "v1", "CustomResourceDefinition");
+    Api::all_with(client.clone(), &ApiResource::from_gvk_with_plural(&kind, "customresourcedefinitions"))
+}
+
+/// Replaces the versions of the definition as another tool would do it, which migrates nothing.
+async fn replace(client: &Client, next: &Value) {
+    let definitions = definitions(client);
+    let mut current = definitions.get(NAME).await.unwrap();
+    current.data["spec"]["versions"] = next["spec"]["versions"].clone();
+    definitions.replace(NAME, &PostParams::default(), &current).await.unwrap();
+}
+
 /// Returns the stored versions of the definition; empty if it does not exist.
 async fn stored_versions(client: &Client) -> Vec<String> {
-    let kind = GroupVersionKind::gvk("apiextensions.k8s.io", "v1", "CustomResourceDefinition");
-    let resource = ApiResource::from_gvk_with_plural(&kind, "customresourcedefinitions");
-    let found = Api::<DynamicObject>::all_with(client.clone(), &resource).get_opt(NAME).await.unwrap();
+    let found = definitions(client).get_opt(NAME).await.unwrap();
     found.map_or_else(Vec::new, |object| {
         serde_json::from_value(object.data["status"]["storedVersions"].clone()).unwrap()
     })
@@ -112,8 +125,8 @@ async fn objects_are_migrated_to_a_new_storage_version() {
     // More than a page.
     create(&client, "v1", 501).await;
     let migrations = apply(&client, &definition(&[("v1", true, false), ("v2", true, true)]), false).await.unwrap();
-    let expected =
-        Migration { definition: NAME.to_owned(), from: vec!["v1".to_owned()], to: "v2".to_owned(), objects: 501 };
+    let (from, to) = (vec!["v1".to_owned()], "v2".to_owned());
+    let expected = Migration { definition: NAME.to_owned(), from, to, objects: 501, cleaned: 0 };
     assert_eq!(migrations, [expected]);
     assert_eq!(stored_versions(&client).await, ["v2"]);
     let widget = widgets(&client, "v2").get("widget-500").await.unwrap();
@@ -126,14 +139,7 @@ async fn a_stored_version_is_removed_after_its_objects_are_migrated() {
     let v1 = definition(&[("v1", true, true)]);
     apply(&client, &v1, false).await.unwrap();
     create(&client, "v1", 3).await;
-    // Another tool adds the new storage version, and migrates nothing.
-    let kind = GroupVersionKind::gvk("apiextensions.k8s.io", "v1", "CustomResourceDefinition");
-    let resource = ApiResource::from_gvk_with_plural(&kind, "customresourcedefinitions");
-    let definitions = Api::<DynamicObject>::all_with(client.clone(), &resource);
-    let mut current = definitions.get(NAME).await.unwrap();
-    let next = definition(&[("v1", false, false), ("v2", true, true)]);
-    current.data["spec"]["versions"] = next["spec"]["versions"].clone();
-    definitions.replace(NAME, &PostParams::default(), &current).await.unwrap();
+    replace(&client, &definition(&[("v1", false, false), ("v2", true, true)])).await;
     assert_eq!(stored_versions(&client).await, ["v1", "v2"]);
 
     let migrations = apply(&client, &definition(&[("v2", true, true)]), false).await.unwrap();

@@ -1,0 +1,221 @@
+//! The JSON names and encodings of fields and variants, by the attributes of serde.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::{Attribute, Meta};
+
+use crate::{
+    apply::{literal, metas},
+    errors::Errors,
+};
+
+/// The serde attributes of a type.
+pub(super) struct JsonType {
+    rename_all: Option<String>,
+    /// For the fields of variants.
+    rename_all_fields: Option<String>,
+    /// Whether every field can be absent.
+    pub(super) default: bool,
+    pub(super) tagging: Tagging,
+}
+
+/// The encoding of variants.
+pub(super) enum Tagging {
+    External,
+    Internal(String),
+    Adjacent(String, String),
+}
+
+/// The serde attributes of a field or a variant.
+#[derive(Default)]
+pub(super) struct JsonField {
+    rename: Option<String>,
+    /// For the fields of the variant.
+    rename_all: Option<String>,
+    pub(super) default: bool,
+    pub(super) flatten: bool,
+    pub(super) skip: bool,
+}
+
+impl JsonType {
+    pub(super) fn parse(attrs: &[Attribute], errors: &mut Errors) -> Self {
+        let metas = metas(attrs);
+        for meta in &metas {
+            check_type_key(meta, errors);
+        }
+        let tagging = match (text(&metas, "tag"), text(&metas, "content")) {
+            (Some(tag), Some(content)) => Tagging::Adjacent(tag, content),
+            (Some(tag), None) => Tagging::Internal(tag),
+            (None, _) => Tagging::External,
+        };
+        JsonType {
+            rename_all: text(&metas, "rename_all"),
+            rename_all_fields: text(&metas, "rename_all_fields"),
+            default: metas.iter().any(|meta| meta.path().is_ident("default")),
+            tagging,
+        }
+    }
+
+    /// Returns the JSON name of a field of the struct.
+    pub(super) fn field_name(&self, name: &str, field: &JsonField) -> String {
+        field.rename.clone().unwrap_or_else(|| of_field(self.rename_all.as_deref(), name))
+    }
+
+    /// Returns the JSON name of a variant.
+    pub(super) fn variant_name(&self, name: &str, variant: &JsonField) -> String {
+        variant.rename.clone().unwrap_or_else(|| of_variant(self.rename_all.as_deref(), name))
+    }
+
+    /// Returns the JSON name of a field of a variant.
+    pub(super) fn variant_field_name(&self, name: &str, field: &JsonField, variant: &JsonField) -> String {
+        let rule = variant.rename_all.as_deref().or(self.rename_all_fields.as_deref());
+        field.rename.clone().unwrap_or_else(|| of_field(rule, name))
+    }
+}
+
+impl JsonField {
+    pub(super) fn parse(attrs: &[Attribute], errors: &mut Errors) -> Self {
+        let metas = metas(attrs);
+        for meta in metas.iter().filter(|meta| meta.path().is_ident("rename") && matches!(meta, Meta::List(_))) {
+            errors.push(
+                meta,
+                "`Convert` does not support different names for serialization and deserialization; use \
+                 `rename = \"..\"`",
+            );
+        }
+        let has = |key: &str| metas.iter().any(|meta| meta.path().is_ident(key));
+        JsonField {
+            rename: text(&metas, "rename"),
+            rename_all: text(&metas, "rename_all"),
+            default: has("default"),
+            flatten: has("flatten"),
+            skip: has("skip") || has("skip_serializing"),
+        }
+    }
+}
+
+impl Tagging {
+    pub(super) fn emit(&self, krate: &TokenStream) -> TokenStream {
+        let tagging = match self {
+            Tagging::External => quote!(External),
+            Tagging::Internal(tag) => quote!(Internal(#tag)),
+            Tagging::Adjacent(tag, content) => quote!(Adjacent(#tag, #content)),
+        };
+        quote!(#krate::conversion::plan::Tagging::#tagging)
+    }
+}
+
+/// Rejects the keys that make the encoding of a type different from that of its fields or variants.
+fn check_type_key(meta: &Meta, errors: &mut Errors) {
+    const ENCODINGS: [&str; 6] = ["untagged", "transparent", "from", "try_from", "into", "remote"];
+    if let Some(key) = ENCODINGS.into_iter().find(|key| meta.path().is_ident(key)) {
+        errors.push(
+            meta,
+            format_args!(
+                "`Convert` does not support `{key}`; convert the fields of this type with functions: \
+                 `#[convert(with = module)]`"
+            ),
+        );
+    }
+    if (meta.path().is_ident("rename_all") || meta.path().is_ident("rename_all_fields"))
+        && matches!(meta, Meta::List(_))
+    {
+        errors.push(
+            meta,
+            "`Convert` does not support different names for serialization and deserialization; use \
+             `rename_all = \"..\"`",
+        );
+    }
+}
+
+fn text(metas: &[Meta], key: &str) -> Option<String> {
+    metas.iter().find_map(|meta| match meta {
+        Meta::NameValue(value) if value.path.is_ident(key) => literal(value).map(|text| text.value()),
+        _ => None,
+    })
+}
+
+/// Applies a case convention of serde to a field.
+fn of_field(rule: Option<&str>, name: &str) -> String {
+    match rule {
+        Some("UPPERCASE" | "SCREAMING_SNAKE_CASE") => name.to_ascii_uppercase(),
+        Some("PascalCase") => capitalized(name),
+        Some("camelCase") => with_first(&capitalized(name), |c| c.to_ascii_lowercase()),
+        Some("kebab-case") => name.replace('_', "-"),
+        Some("SCREAMING-KEBAB-CASE") => name.to_ascii_uppercase().replace('_', "-"),
+        _ => name.to_owned(),
+    }
+}
+
+/// Applies a case convention of serde to a variant.
+fn of_variant(rule: Option<&str>, name: &str) -> String {
+    match rule {
+        Some("lowercase") => name.to_ascii_lowercase(),
+        Some("UPPERCASE") => name.to_ascii_uppercase(),
+        Some("camelCase") => with_first(name, |c| c.to_ascii_lowercase()),
+        Some("snake_case") => words(name),
+        Some("SCREAMING_SNAKE_CASE") => words(name).to_ascii_uppercase(),
+        Some("kebab-case") => words(name).replace('_', "-"),
+        Some("SCREAMING-KEBAB-CASE") => words(name).to_ascii_uppercase().replace('_', "-"),
+        _ => name.to_owned(),
+    }
+}
+
+fn capitalized(name: &str) -> String {
+    name.split('_').map(|word| with_first(word, |c| c.to_ascii_uppercase())).collect()
+}
+
+fn with_first(text: &str, change: fn(&char) -> char) -> String {
+    let mut chars = text.chars();
+    chars.next().iter().map(change).chain(chars).collect()
+}
+
+/// Separates the words of a name in Pascal case: an underscore in front of every upper-case letter, as serde does it.
+fn words(name: &str) -> String {
+    let mut words = String::new();
+    for (i, c) in name.char_indices() {
+        if i > 0 && c.is_uppercase() {
+            words.push('_');
+        }
+        words.push(c.to_ascii_lowercase());
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_fields_match_serde() {
+        for (rule, expected) in [
+            ("lowercase", "max_speed"),
+            ("snake_case", "max_speed"),
+            ("UPPERCASE", "MAX_SPEED"),
+            ("SCREAMING_SNAKE_CASE", "MAX_SPEED"),
+            ("PascalCase", "MaxSpeed"),
+            ("camelCase", "maxSpeed"),
+            ("kebab-case", "max-speed"),
+            ("SCREAMING-KEBAB-CASE", "MAX-SPEED"),
+        ] {
+            assert_eq!(of_field(Some(rule), "max_speed"), expected);
+        }
+        assert_eq!(of_field(Some("camelCase"), "_reserved"), "reserved");
+    }
+
+    #[test]
+    fn names_of_variants_match_serde() {
+        for (rule, expected) in [
+            ("lowercase", "ondisk"),
+            ("UPPERCASE", "ONDISK"),
+            ("PascalCase", "OnDisk"),
+            ("camelCase", "onDisk"),
+            ("snake_case", "on_disk"),
+            ("SCREAMING_SNAKE_CASE", "ON_DISK"),
+            ("kebab-case", "on-disk"),
+            ("SCREAMING-KEBAB-CASE", "ON-DISK"),
+        ] {
+            assert_eq!(of_variant(Some(rule), "OnDisk"), expected);
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! `#[policy(..)]`: admission policies of a kind.
+
+pub(crate) mod check;
+
+use darling::{Error, FromMeta, Result, ast::NestedMeta};
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::{Attribute, Expr, ExprLit, Lit, LitStr};
+
+use crate::{attr, errors::Errors};
+
+pub(crate) const REASONS: [&str; 4] = ["Forbidden", "Invalid", "RequestEntityTooLarge", "Unauthorized"];
+pub(crate) const ACTIONS: [&str; 3] = ["Audit", "Deny", "Warn"];
+pub(crate) const OPERATIONS: [&str; 4] = ["CREATE", "UPDATE", "DELETE", "CONNECT"];
+pub(crate) const FAILURE_POLICIES: [&str; 2] = ["Fail", "Ignore"];
+pub(crate) const REINVOCATIONS: [&str; 2] = ["IfNeeded", "Never"];
+pub(crate) const NOT_FOUND: [&str; 2] = ["Allow", "Deny"];
+
+/// The keys of `#[policy(..)]`.
+#[derive(Default, FromMeta)]
+#[darling(default)]
+pub(crate) struct PolicyKeys {
+    pub(crate) rule: Option<LitStr>,
+    pub(crate) message: Option<LitStr>,
+    pub(crate) message_expression: Option<LitStr>,
+    pub(crate) reason: Option<LitStr>,
+    pub(crate) actions: Vec<LitStr>,
+    #[darling(rename = "default")]
+    pub(crate) default_value: Option<DefaultValue>,
+    pub(crate) field: Option<LitStr>,
+    pub(crate) reinvocation: Option<LitStr>,
+    pub(crate) variable: Option<LitStr>,
+    pub(crate) value: Option<LitStr>,
+    pub(crate) when: Option<LitStr>,
+    pub(crate) operations: Vec<LitStr>,
+    pub(crate) failure_policy: Option<LitStr>,
+    pub(crate) params: Option<ParamsKeys>,
+    pub(crate) name: Option<LitStr>,
+}
+
+/// The value of `default`, whose error does not confuse it with `#[default(..)]`.
+pub(crate) struct DefaultValue(pub(crate) LitStr);
+
+impl DefaultValue {
+    fn expected() -> Error {
+        Error::custom("expected `default = \"..\"`, an expression in CEL")
+    }
+}
+
+impl FromMeta for DefaultValue {
+    fn from_word() -> Result<Self> {
+        Err(Self::expected())
+    }
+
+    fn from_list(_: &[NestedMeta]) -> Result<Self> {
+        Err(Self::expected())
+    }
+
+    fn from_expr(expr: &Expr) -> Result<Self> {
+        match expr {
+            Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Ok(DefaultValue(text.clone())),
+            other => Err(Self::expected().with_span(other)),
+        }
+    }
+}
+
+/// The keys of `params(..)`.
+#[derive(FromMeta)]
+pub(crate) struct ParamsKeys {
+    pub(crate) api_version: LitStr,
+    pub(crate) kind: LitStr,
+    #[darling(default)]
+    pub(crate) name: Option<LitStr>,
+    #[darling(default)]
+    pub(crate) namespace: Option<LitStr>,
+    #[darling(default)]
+    pub(crate) not_found: Option<LitStr>,
+}
+
+/// One `#[policy(..)]`.
+pub(crate) struct Policy {
+    pub(crate) attribute: Attribute,
+    pub(crate) keys: PolicyKeys,
+    /// Whether a key was rejected, so that a missing key is not reported.
+    pub(crate) incomplete: bool,
+}
+
+/// Parses each attribute of a kind.
+pub(crate) fn parse(attrs: &[Attribute], errors: &mut Errors) -> Vec<Policy> {
+    let parse = |attribute: &Attribute| {
+        let mut rejected = Errors::default();
+        let keys = attr::parse("policy", std::slice::from_ref(attribute), &mut rejected);
+        let incomplete = !rejected.is_empty();
+        errors.append(rejected);
+        Policy { attribute: attribute.clone(), keys, incomplete }
+    };
+    attr::named("policy", attrs).map(parse).collect()
+}
+
+impl PolicyKeys {
+    fn has_action(&self, action: &str) -> bool {
+        self.actions.iter().any(|declared| declared.value() == action)
+    }
+
+    /// Whether requests are denied, which is the default action.
+    fn denies(&self) -> bool {
+        self.actions.is_empty() || self.has_action("Deny")
+    }
+
+    /// The first part of the name of the policy.
+    fn policy_name(&self) -> String {
+        match &self.name {
+            Some(name) => name.value(),
+            None if self.default_value.is_some() => "defaults".to_owned(),
+            None if self.denies() => "validation".to_owned(),
+            None if self.has_action("Warn") => "warning".to_owned(),
+            None => "audit".to_owned(),
+        }
+    }
+
+    fn operation_names(&self) -> Vec<String> {
+        match self.operations.as_slice() {
+            [] => ["CREATE", "UPDATE"].map(str::to_owned).to_vec(),
+            operations => operations.iter().map(LitStr::value).collect(),
+        }
+    }
+}
+
+/// Emits the policies as data.
+pub(crate) fn emit(policies: &[Policy], krate: &TokenStream) -> TokenStream {
+    let policies = policies.iter().filter_map(|Policy { keys, .. }| {
+        let PolicyKeys { rule, default_value, variable, value, .. } = keys;
+        match (rule, default_value, variable) {
+            (Some(rule), _, _) => Some(emit_rule(keys, rule, krate)),
+            (_, Some(DefaultValue(default)), _) => Some(emit_default(keys, default, krate)),
+            (_, _, Some(name)) => Some(quote! {
+                #krate::meta::Policy::Variable(#krate::meta::PolicyVariable { name: #name, expression: #value })
+            }),
+            _ => None,
+        }
+    });
+    quote!(&[#(#policies),*])
+}
+
+fn emit_rule(keys: &PolicyKeys, rule: &LitStr, krate: &TokenStream) -> TokenStream {
+    let settings = settings(keys, krate);
+    let [message, message_expression, reason] =
+        [&keys.message, &keys.message_expression, &keys.reason].map(|text| option(text.as_ref()));
+    let actions: Vec<String> = match keys.actions.as_slice() {
+        [] => vec!["Deny".to_owned()],
+        actions => actions.iter().map(LitStr::value).collect(),
+    };
+    quote! {
+        #krate::meta::Policy::Rule(#krate::meta::PolicyRule {
+            policy: #settings,
+            expression: #rule,
+            message: #message,
+            message_expression: #message_expression,
+            reason: #reason,
+            actions: &[#(#actions),*],
+        })
+    }
+}
+
+fn emit_default(keys: &PolicyKeys, default: &LitStr, krate: &TokenStream) -> TokenStream {
+    let (settings, field) = (settings(keys, krate), option(keys.field.as_ref()));
+    let reinvoked = keys.reinvocation.as_ref().is_some_and(|policy| policy.value() == "IfNeeded");
+    quote! {
+        #krate::meta::Policy::Default(#krate::meta::PolicyDefault {
+            policy: #settings,
+            expression: #default,
+            field: #field,
+            reinvoked: #reinvoked,
+        })
+    }
+}
+
+fn settings(keys: &PolicyKeys, krate: &TokenStream) -> TokenStream {
+    let (name, operations) = (keys.policy_name(), keys.operation_names());
+    let condition = option(keys.when.as_ref());
+    let ignores_failures = keys.failure_policy.as_ref().is_some_and(|policy| policy.value() == "Ignore");
+    let params = option(keys.params.as_ref().map(|params| self::params(params, krate)).as_ref());
+    quote! {
+        #krate::meta::PolicySettings {
+            name: #name,
+            operations: &[#(#operations),*],
+            condition: #condition,
+            ignores_failures: #ignores_failures,
+            params: #params,
+        }
+    }
+}
+
+fn params(params: &ParamsKeys, krate: &TokenStream) -> TokenStream {
+    let ParamsKeys { api_version, kind, name, namespace, not_found } = params;
+    let (name, namespace) = (option(name.as_ref()), option(namespace.as_ref()));
+    let required = not_found.as_ref().is_some_and(|action| action.value() == "Deny");
+    quote! {
+        #krate::meta::PolicyParams {
+            api_version: #api_version,
+            kind: #kind,
+            name: #name,
+            namespace: #namespace,
+            required: #required,
+        }
+    }
+}
+
+fn option(value: Option<&impl quote::ToTokens>) -> TokenStream {
+    match value {
+        Some(value) => quote!(::core::option::Option::Some(#value)),
+        None => quote!(::core::option::Option::None),
+    }
+}

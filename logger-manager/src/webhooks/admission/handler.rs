@@ -1,0 +1,101 @@
+//! The handler of the admission reviews of one webhook.
+
+use std::{panic::AssertUnwindSafe, sync::Arc};
+
+use bytes::Bytes;
+use futures::{FutureExt, future::BoxFuture};
+use http::{Request, Response};
+use logger_core::{GroupVersionKind, description::KindDescription};
+use logger_runtime::{
+    error::panic_message,
+    metrics::{Counter, MetricsProvider},
+};
+
+use super::{
+    Denied,
+    review::{self, Decision, Review},
+    reviewer::Reviewer,
+};
+use crate::{
+    serving::Handler,
+    webhooks::{
+        metrics::{self, RequestMetrics},
+        wire::{self, ReviewError},
+    },
+};
+
+/// Responds to the admission reviews of one webhook.
+pub(in crate::webhooks) struct AdmissionHandler {
+    path: String,
+    kind: KindDescription,
+    expected: GroupVersionKind,
+    reviewer: Arc<dyn Reviewer>,
+    requests: RequestMetrics,
+    panics: Arc<dyn Counter>,
+}
+
+impl AdmissionHandler {
+    pub(in crate::webhooks) fn new(
+        path: &str,
+        kind: KindDescription,
+        reviewer: Arc<dyn Reviewer>,
+        provider: &Arc<dyn MetricsProvider>,
+    ) -> Self {
+        let KindDescription { group, version, kind: name, .. } = kind.clone();
+        AdmissionHandler {
+            path: path.to_owned(),
+            kind,
+            expected: GroupVersionKind { group: group.into(), version: version.into(), kind: name.into() },
+            reviewer,
+            requests: RequestMetrics::new(Arc::clone(provider), path),
+            panics: metrics::panics(provider.as_ref()),
+        }
+    }
+
+    /// Returns the review with the decision.
+    async fn respond(&self, request: &Request<Bytes>) -> Result<Bytes, ReviewError> {
+        wire::check_content_type(request.headers())?;
+        let review = Review::parse(request.body())?;
+        let decision = match self.decide(&review).await {
+            Ok(decision) => decision,
+            Err(denied) => self.deny(&review, denied),
+        };
+        review::encode(&review.request.uid, decision, review.request.take_notes()).map_err(ReviewError::Encode)
+    }
+
+    async fn decide(&self, review: &Review) -> Result<Decision, Denied> {
+        if review.kind != self.expected {
+            let message = format!("the webhook is for `{}`: found `{}`", self.expected, review.kind);
+            return Err(Denied::bad_request(message));
+        }
+        let reviewed = async { self.reviewer.review(&review.request, &review.objects).await };
+        match AssertUnwindSafe(reviewed).catch_unwind().await {
+            Ok(decision) => decision,
+            Err(panic) => {
+                let (message, uid) = (panic_message(panic.as_ref()), &review.request.uid);
+                tracing::error!(webhook = self.path, uid, panic = message, "an admission webhook panicked");
+                self.panics.add(1);
+                Err(Denied::internal("the webhook panicked; its log contains the message"))
+            }
+        }
+    }
+
+    fn deny(&self, review: &Review, denied: Denied) -> Decision {
+        let request = &review.request;
+        tracing::debug!(
+            webhook = self.path,
+            uid = request.uid,
+            namespace = request.namespace,
+            name = request.name,
+            reason = %denied,
+            "denied"
+        );
+        Decision::Denied(Box::new(denied.into_status(&self.kind, &request.name)))
+    }
+}
+
+impl Handler for AdmissionHandler {
+    fn handle(&self, request: Request<Bytes>) -> BoxFuture<'_, Response<Bytes>> {
+        Box::pin(async move { self.requests.measure(self.respond(&request)).await })
+    }
+}

@@ -1,0 +1,19 @@
+//! A name that the hub does not have.
+
+use logger_core::Convert;
+use serde::{Deserialize, Serialize};
+
+#[derive(Convert, Deserialize, Serialize)]
+#[convert(hub)]
+pub struct Hub {
+    pub size: i32,
+}
+
+#[derive(Convert, Deserialize, Serialize)]
+#[convert(hub = Hub)]
+pub struct Spoke {
+    #[convert(from = "sise")]
+    pub size: i32,
+}
+
+fn main() {}

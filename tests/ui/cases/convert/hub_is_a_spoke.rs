@@ -1,0 +1,24 @@
+//! A hub that is a spoke itself.
+
+use logger_core::Convert;
+use serde::{Deserialize, Serialize};
+
+#[derive(Convert, Deserialize, Serialize)]
+#[convert(hub)]
+pub struct First {
+    pub size: i32,
+}
+
+#[derive(Convert, Deserialize, Serialize)]
+#[convert(hub = First)]
+pub struct Hub {
+    pub size: i32,
+}
+
+#[derive(Convert, Deserialize, Serialize)]
+#[convert(hub = Hub)]
+pub struct Spoke {
+    pub size: i32,
+}
+
+fn main() {}

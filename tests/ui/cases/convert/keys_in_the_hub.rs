@@ -1,0 +1,13 @@
+//! Conversions that are declared in the hub.
+
+use logger_core::Convert;
+use serde::{Deserialize, Serialize};
+
+#[derive(Convert, Deserialize, Serialize)]
+#[convert(hub, store = [color])]
+pub struct Hub {
+    #[convert(store)]
+    pub size: i32,
+}
+
+fn main() {}

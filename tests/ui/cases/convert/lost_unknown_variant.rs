@@ -1,0 +1,19 @@
+//! A lost variant that the hub does not have.
+
+use logger_core::Convert;
+use serde::{Deserialize, Serialize};
+
+#[derive(Convert, Deserialize, Serialize)]
+#[convert(hub)]
+pub enum Hub {
+    Memory,
+}
+
+#[derive(Convert, Deserialize, Serialize)]
+#[convert(hub = Hub)]
+pub enum Spoke {
+    #[convert(lost(Tape = "never released"))]
+    Memory,
+}
+
+fn main() {}

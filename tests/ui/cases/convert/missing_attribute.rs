@@ -1,0 +1,11 @@
+//! A type without the attribute.
+
+use logger_core::Convert;
+use serde::{Deserialize, Serialize};
+
+#[derive(Convert, Deserialize, Serialize)]
+pub struct Spoke {
+    pub size: i32,
+}
+
+fn main() {}

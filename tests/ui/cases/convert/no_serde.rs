@@ -1,0 +1,17 @@
+//! A type without a JSON encoding.
+
+use logger_core::Convert;
+
+#[derive(Convert)]
+#[convert(hub)]
+pub struct Hub {
+    pub size: i32,
+}
+
+#[derive(Convert)]
+#[convert(hub = Hub)]
+pub struct Spoke {
+    pub size: i32,
+}
+
+fn main() {}

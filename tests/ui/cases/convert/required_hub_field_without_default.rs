@@ -1,0 +1,19 @@
+//! A required field of the hub that objects of the spoke do not have.
+
+use logger_core::Convert;
+use serde::{Deserialize, Serialize};
+
+#[derive(Convert, Deserialize, Serialize)]
+#[convert(hub)]
+pub struct Hub {
+    pub size: i32,
+    pub color: String,
+}
+
+#[derive(Convert, Deserialize, Serialize)]
+#[convert(hub = Hub, store = [color])]
+pub struct Spoke {
+    pub size: i32,
+}
+
+fn main() {}

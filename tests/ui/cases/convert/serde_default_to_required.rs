@@ -1,0 +1,19 @@
+//! A field with a default of serde in the spoke only.
+
+use logger_core::Convert;
+use serde::{Deserialize, Serialize};
+
+#[derive(Convert, Deserialize, Serialize)]
+#[convert(hub)]
+pub struct Hub {
+    pub size: i32,
+}
+
+#[derive(Convert, Deserialize, Serialize)]
+#[convert(hub = Hub)]
+pub struct Spoke {
+    #[serde(default)]
+    pub size: i32,
+}
+
+fn main() {}

@@ -1,0 +1,19 @@
+//! A stored field that is optional in the spoke only.
+
+use logger_core::Convert;
+use serde::{Deserialize, Serialize};
+
+#[derive(Convert, Deserialize, Serialize)]
+#[convert(hub)]
+pub struct Hub {
+    pub size: i64,
+}
+
+#[derive(Convert, Deserialize, Serialize)]
+#[convert(hub = Hub)]
+pub struct Spoke {
+    #[convert(store)]
+    pub size: Option<i32>,
+}
+
+fn main() {}

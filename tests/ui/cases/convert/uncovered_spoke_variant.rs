@@ -1,0 +1,19 @@
+//! A variant of the spoke that the hub does not have.
+
+use logger_core::Convert;
+use serde::{Deserialize, Serialize};
+
+#[derive(Convert, Deserialize, Serialize)]
+#[convert(hub)]
+pub enum Hub {
+    Memory,
+}
+
+#[derive(Convert, Deserialize, Serialize)]
+#[convert(hub = Hub)]
+pub enum Spoke {
+    Memory,
+    Tape,
+}
+
+fn main() {}

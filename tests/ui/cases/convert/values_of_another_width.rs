@@ -1,0 +1,20 @@
+//! A map whose values are narrower in the spoke.
+
+use std::collections::BTreeMap;
+
+use logger_core::Convert;
+use serde::{Deserialize, Serialize};
+
+#[derive(Convert, Deserialize, Serialize)]
+#[convert(hub)]
+pub struct Hub {
+    pub sizes: BTreeMap<String, i64>,
+}
+
+#[derive(Convert, Deserialize, Serialize)]
+#[convert(hub = Hub)]
+pub struct Spoke {
+    pub sizes: BTreeMap<String, i32>,
+}
+
+fn main() {}

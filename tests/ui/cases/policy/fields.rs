@@ -1,0 +1,28 @@
+//! Fields that cannot have a default.
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
+use logger_core::{DeepCopy, Object, ObjectList};
+use schemars::JsonSchema;
+
+#[path = "../uses.rs"]
+mod uses;
+
+logger_core::group_version! { group = "example.com", version = "v1", kinds = [Widget, WidgetList] }
+
+#[derive(Clone, Debug, DeepCopy, JsonSchema, Object)]
+#[genclient]
+#[policy(default = "1", field = "")]
+#[policy(default = "2", field = "status.size")]
+#[policy(default = "3", field = "kind")]
+#[policy(default = "4", field = "metadata")]
+pub struct Widget {
+    pub metadata: ObjectMeta,
+}
+
+#[derive(Clone, Debug, DeepCopy, ObjectList)]
+pub struct WidgetList {
+    pub metadata: ListMeta,
+    pub items: Vec<Widget>,
+}
+
+fn main() {}

@@ -1,0 +1,27 @@
+//! Keys that belong to another declaration.
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
+use logger_core::{DeepCopy, Object, ObjectList};
+use schemars::JsonSchema;
+
+#[path = "../uses.rs"]
+mod uses;
+
+logger_core::group_version! { group = "example.com", version = "v1", kinds = [Widget, WidgetList] }
+
+#[derive(Clone, Debug, DeepCopy, JsonSchema, Object)]
+#[genclient]
+#[policy(variable = "limit", value = "1", when = "true")]
+#[policy(default = "2", field = "spec.size", message = "no")]
+#[policy(rule = "false", value = "3")]
+pub struct Widget {
+    pub metadata: ObjectMeta,
+}
+
+#[derive(Clone, Debug, DeepCopy, ObjectList)]
+pub struct WidgetList {
+    pub metadata: ListMeta,
+    pub items: Vec<Widget>,
+}
+
+fn main() {}

@@ -1,0 +1,26 @@
+//! A policy on a field.
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
+use logger_core::{DeepCopy, Object, ObjectList};
+use schemars::JsonSchema;
+
+#[path = "../uses.rs"]
+mod uses;
+
+logger_core::group_version! { group = "example.com", version = "v1", kinds = [Widget, WidgetList] }
+
+#[derive(Clone, Debug, DeepCopy, JsonSchema, Object)]
+#[genclient]
+pub struct Widget {
+    pub metadata: ObjectMeta,
+    #[policy(rule = "true")]
+    pub spec: String,
+}
+
+#[derive(Clone, Debug, DeepCopy, ObjectList)]
+pub struct WidgetList {
+    pub metadata: ListMeta,
+    pub items: Vec<Widget>,
+}
+
+fn main() {}
