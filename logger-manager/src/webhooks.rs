@@ -73,16 +73,16 @@ impl Webhooks {
 
     /// Adds a defaulter with the default options.
     pub fn defaulter<K: ApiObject>(self, defaulter: impl Defaulter<K>) -> Self {
-        self.add(Webhook::defaulting::<K>(defaulter))
+        self.webhook(Webhook::defaulting::<K>(defaulter))
     }
 
     /// Adds a validator with the default options: it validates creations and updates.
     pub fn validator<K: ApiObject>(self, validator: impl Validator<K>) -> Self {
-        self.add(Webhook::validating::<K>(validator))
+        self.webhook(Webhook::validating::<K>(validator))
     }
 
     /// Adds an admission webhook.
-    pub fn add(mut self, webhook: Webhook) -> Self {
+    pub fn webhook(mut self, webhook: Webhook) -> Self {
         self.admission.push(webhook);
         self
     }

@@ -13,8 +13,8 @@ use logger_project::{
     Workspace,
     cli::{scaffold::Changes, update::Update, writer::write},
     scaffold::{
-        Dependencies, Layout, Merged, Model, Plan, Problems, Resource, Step, Tools, Tree, Versions, create_api, init,
-        update,
+        Dependencies, Layout, Merged, Model, Plan, Problems, Resource, ResourceWebhooks, Step, Tools, Tree, Versions,
+        create_api, init, update,
     },
 };
 use tempfile::TempDir;
@@ -57,6 +57,7 @@ fn widget() -> Resource {
         plural: "widgets".to_owned(),
         namespaced: true,
         controller: true,
+        webhooks: ResourceWebhooks::default(),
     }
 }
 

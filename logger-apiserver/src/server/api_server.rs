@@ -261,17 +261,10 @@ impl ApiServer {
         if parts.method == http::Method::HEAD { response.map(|_| Body::default()) } else { response }
     }
 
-<<<<<<< ours
-    /// Handles a request. A read of a resource version that is larger than the current one waits for that version.
-    /// `observe` is called with the state before each attempt.
+    /// Handles a request. A read of a resource version that is larger than the current one waits for that version, and a
+    /// write calls its webhooks between attempts. `observe` is called with the state before each attempt.
     async fn handle(&self, parts: &Parts, body: Bytes, observe: &(impl Fn(&State) + Sync)) -> ApiResponse {
         let mut notified = None;
-=======
-    /// Handles a request. A read of a resource version that is larger than the current one waits for that version, and a
-    /// write calls its webhooks between attempts.
-    async fn handle(&self, parts: &Parts, body: Bytes) -> ApiResponse {
-        let mut changed = self.shared.subscribe();
->>>>>>> theirs
         let deadline = Instant::now() + MAX_WAIT;
         let credentials = match self.identity.credentials(parts) {
             Ok(credentials) => credentials,
@@ -279,34 +272,23 @@ impl ApiServer {
         };
         let webhooks = self.webhooks.lock().clone().map(|call| Arc::new(Session::new(call)));
         loop {
-<<<<<<< ours
-            let error = match self.attempt(&credentials, parts, body.clone(), observe) {
+            let error = match self.attempt(&credentials, parts, body.clone(), webhooks.as_ref(), observe) {
                 Err(ApiError::TooLargeResourceVersion(error)) => error,
+                Err(ApiError::AdmissionPending) if let Some(session) = &webhooks => match session.run().await {
+                    Ok(()) => continue,
+                    Err(error) => return error.into(),
+                },
                 outcome => return outcome.unwrap_or_else(ApiResponse::from),
             };
             match &mut notified {
                 // The request is repeated, because the version may have been reached before this.
                 None => notified = Some(self.shared.notifications.subscribe()),
                 Some(notified) => {
-=======
-            changed.mark_unchanged();
-            match self.attempt(&credentials, parts, body.clone(), webhooks.as_ref()) {
-                Err(ApiError::TooLargeResourceVersion(error)) => {
->>>>>>> theirs
                     // `shared` owns the sender, so that the channel is not closed.
                     if timeout_at(deadline, notified.changed()).await.is_err() {
                         return error.into();
                     }
                 }
-<<<<<<< ours
-=======
-                Err(ApiError::AdmissionPending) if let Some(session) = &webhooks => {
-                    if let Err(error) = session.run().await {
-                        return error.into();
-                    }
-                }
-                outcome => return outcome.unwrap_or_else(ApiResponse::from),
->>>>>>> theirs
             }
         }
     }
@@ -345,15 +327,11 @@ impl ApiServer {
         credentials: &Credentials,
         parts: &Parts,
         body: Bytes,
-<<<<<<< ours
+        webhooks: Option<&Arc<Session>>,
         observe: &impl Fn(&State),
     ) -> Result<ApiResponse> {
         let input = Input::parse(parts, body);
         let is_health_check = input.is_health_check();
-=======
-        webhooks: Option<&Arc<Session>>,
-    ) -> Result<ApiResponse> {
->>>>>>> theirs
         let mut state = self.shared.lock();
         observe(&state);
         if !is_health_check {
@@ -365,11 +343,7 @@ impl ApiServer {
             if parts.uri.path() == metrics::PATH && parts.method == http::Method::GET {
                 return Ok(self.metrics.respond(&state));
             }
-<<<<<<< ours
-            dispatch::handle(&mut state, &mut documents, &user, parts, input)
-=======
-            dispatch::handle(&mut state, &mut documents, &user, parts, body, webhooks)
->>>>>>> theirs
+            dispatch::handle(&mut state, &mut documents, &user, parts, input, webhooks)
         });
         drop(documents);
         // A failed request may have changed something as well. If this fails, all later requests fail.

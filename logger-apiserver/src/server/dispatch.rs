@@ -43,7 +43,6 @@ use crate::{
     },
 };
 
-<<<<<<< ours
 /// The size up to which a body is decoded before the state is locked, in bytes. This bounds the memory of bodies that
 /// are decoded concurrently.
 const MAX_CONCURRENTLY_DECODED: usize = 64 << 10;
@@ -81,21 +80,14 @@ fn is_write_of_json(route: &Route, parts: &Parts) -> bool {
         && Review::find(target).is_none()
 }
 
-/// Handles a request.
-=======
 /// Handles a request. With a session, writes call webhooks.
->>>>>>> theirs
 pub(crate) fn handle(
     state: &mut State,
     cache: &mut DocumentCache,
     user: &Arc<User>,
     parts: &Parts,
-<<<<<<< ours
     input: Input,
-=======
-    body: Bytes,
     webhooks: Option<&Arc<Session>>,
->>>>>>> theirs
 ) -> Result<ApiResponse> {
     let Input { route, body, decoded } = input;
     if let Route::Resource(target) = route {
@@ -104,11 +96,7 @@ pub(crate) fn handle(
             Some(review) => {
                 review.respond(state, user, target.namespace.as_deref(), &parts.method, content_type(parts), &body)
             }
-<<<<<<< ours
-            None => resource(state, target, user, parts, (body, decoded)),
-=======
-            None => resource(state, target, user, parts, body, webhooks),
->>>>>>> theirs
+            None => resource(state, target, user, parts, (body, decoded), webhooks),
         };
     }
     if route == Route::Unknown {
@@ -182,12 +170,8 @@ fn resource(
     target: Target,
     user: &Arc<User>,
     parts: &Parts,
-<<<<<<< ours
     (body, decoded): (Bytes, Option<serde_json::Result<Decoded>>),
-=======
-    body: Bytes,
     webhooks: Option<&Arc<Session>>,
->>>>>>> theirs
 ) -> Result<ApiResponse> {
     let kind = find_kind(state, &target, &parts.method)?;
     let endpoint = endpoint(&kind, &target)?;

@@ -224,10 +224,6 @@ impl FromMeta for Reason {
         Err(Error::custom(REASON))
     }
 
-    fn from_word() -> Result<Self> {
-        Err(Error::custom(REASON))
-    }
-
     fn from_list(_: &[NestedMeta]) -> Result<Self> {
         Err(Error::custom(REASON))
     }

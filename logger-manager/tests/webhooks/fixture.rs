@@ -67,7 +67,7 @@ pub(crate) fn webhooks() -> Webhooks {
     let operations = [Operation::Create, Operation::Update, Operation::Delete];
     Webhooks::new()
         .defaulter::<ConfigMap>(set_level)
-        .add(Webhook::validating::<ConfigMap>(Levels).operations(operations))
+        .webhook(Webhook::validating::<ConfigMap>(Levels).operations(operations))
 }
 
 /// Returns a config map with a level, as JSON.

@@ -144,8 +144,8 @@ fn admission_webhooks() -> Webhooks {
     let selector = LabelSelector { match_labels: Some(labels.into()), ..LabelSelector::default() };
     let operations = [Operation::Create, Operation::Update, Operation::Delete];
     Webhooks::new()
-        .add(Webhook::defaulting::<ConfigMap>(set_level).namespace_selector(selector.clone()))
-        .add(Webhook::validating::<ConfigMap>(Levels).operations(operations).namespace_selector(selector))
+        .webhook(Webhook::defaulting::<ConfigMap>(set_level).namespace_selector(selector.clone()))
+        .webhook(Webhook::validating::<ConfigMap>(Levels).operations(operations).namespace_selector(selector))
 }
 
 /// Config maps are defaulted and validated by the webhooks, until the webhooks end.

@@ -58,7 +58,7 @@ impl Program {
     /// Terminates the program, waits for its end, and kills it after a timeout.
     pub(crate) fn stop(&mut self) -> Result<Option<ExitStatus>> {
         // It can have ended in the meantime.
-        drop(kill_process(Pid::from_child(&self.child), Signal::TERM));
+        let _ = kill_process(Pid::from_child(&self.child), Signal::TERM);
         self.wait_until(STOP_TIMEOUT, || false)
     }
 }

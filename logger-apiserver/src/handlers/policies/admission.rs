@@ -65,7 +65,8 @@ impl<'a> Admission<'a> {
             Endpoint::Main => Some(""),
             Endpoint::Status => Some("status"),
             Endpoint::Finalize => Some("finalize"),
-            Endpoint::Pod(_) | Endpoint::Scale(_) => None,
+            Endpoint::Approval => Some("approval"),
+            Endpoint::Pod(_) | Endpoint::Token | Endpoint::Scale(_) => None,
         }
     }
 

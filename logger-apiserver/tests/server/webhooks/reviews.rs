@@ -129,7 +129,8 @@ async fn warnings_are_headers_of_responses_and_errors() {
             .body(kube::client::Body::from(body))
             .unwrap();
         let response = client.send(request).await.unwrap();
-        assert_eq!((response.status().as_u16(), &response.headers()[WARNING]), (code, "299 - \"be careful\""));
+        let warning = response.headers()[WARNING].to_str().unwrap();
+        assert_eq!((response.status().as_u16(), warning), (code, "299 - \"be careful\""));
     }
 }
 

@@ -26,7 +26,7 @@ pub(super) struct Review {
 
 /// The objects of a review. A creation has no old object, and a deletion no new one.
 #[derive(Debug, Default)]
-pub(super) struct Objects {
+pub(in crate::webhooks) struct Objects {
     pub(super) new: Option<Box<RawValue>>,
     pub(super) old: Option<Box<RawValue>>,
 }
@@ -93,7 +93,7 @@ impl Review {
 
 /// The decision about a request.
 #[derive(Debug)]
-pub(super) enum Decision {
+pub(in crate::webhooks) enum Decision {
     Allowed,
     /// Allowed with changes of the object.
     Patched(Patch),

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use futures::future::BoxFuture;
 use logger_core::{description::Operation, wire::OmitNone};
 use logger_runtime::ApiObject;
-use serde::{Deserialize, de::DeserializeOwned};
+use serde::de::DeserializeOwned;
 use serde_json::{Value, value::RawValue};
 
 use super::{

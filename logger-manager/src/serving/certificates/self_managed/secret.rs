@@ -29,7 +29,7 @@ pub(super) struct Stored {
 /// Stores material.
 pub(super) enum Store {
     Secret(Box<SecretStore>),
-    Memory(Mutex<Material>),
+    Memory(Box<Mutex<Material>>),
 }
 
 /// A Secret, whose contents come from a watch of this single object.
@@ -43,7 +43,7 @@ pub(super) struct SecretStore {
 
 impl Store {
     pub(super) fn new(client: Client, config: &SelfManagedConfig) -> Self {
-        let Location::Service { namespace, .. } = &config.location else { return Store::Memory(Mutex::default()) };
+        let Location::Service { namespace, .. } = &config.location else { return Store::Memory(Box::default()) };
         let (api, name) = (Api::namespaced(client, namespace), config.names.secret());
         let selector = format!("metadata.name={name}");
         let options = Config::default().name("certificates").reflector(|reflector| reflector.fields(selector));
