@@ -117,7 +117,7 @@ fn deserialize<T: DeserializeOwned>(json: &[u8]) -> Result<T, DecodeError> {
 ///
 /// # Errors
 /// Fails if the object cannot be decoded and has no name, so that the response is invalid.
-fn decode_item<K: DeserializeOwned>(json: &[u8]) -> Result<Result<K, Box<SkippedObject>>, DecodeError> {
+pub(crate) fn decode_item<K: DeserializeOwned>(json: &[u8]) -> Result<Result<K, Box<SkippedObject>>, DecodeError> {
     let text = utf8(json)?;
     match catch_panic(|| serde_json::from_str(text)) {
         Ok(Ok(object)) => Ok(Ok(object)),
@@ -178,13 +178,25 @@ impl<K: DeserializeOwned> ListDecoder<K> {
     /// Fails if this is not a list of objects, or `sink` fails. Objects may have been passed to `sink`.
     pub fn push_results(
         &mut self,
-        mut bytes: &[u8],
+        bytes: &[u8],
         mut sink: impl FnMut(Result<K, Box<SkippedObject>>) -> Result<(), DecodeError>,
+    ) -> Result<(), DecodeError> {
+        self.push_texts(bytes, |object, _| sink(object))
+    }
+
+    /// Decodes the next bytes like [`push_results`](Self::push_results), and also passes the text of each object.
+    ///
+    /// # Errors
+    /// Fails if this is not a list of objects, or `sink` fails. Objects may have been passed to `sink`.
+    pub(crate) fn push_texts(
+        &mut self,
+        mut bytes: &[u8],
+        mut sink: impl FnMut(Result<K, Box<SkippedObject>>, &[u8]) -> Result<(), DecodeError>,
     ) -> Result<(), DecodeError> {
         while let Some(frame) = self.framer.next(&mut bytes)? {
             match frame {
                 _ if self.meta.is_some() => return Err(DecodeError::NotJson),
-                Frame::Object => sink(decode_item(self.framer.object())?)?,
+                Frame::Object => sink(decode_item(self.framer.object())?, self.framer.object())?,
                 Frame::Envelope => {
                     self.meta = Some(serde_json::from_slice::<ListEnvelope>(self.framer.envelope())?.metadata.into())
                 }

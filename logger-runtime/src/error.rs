@@ -1,6 +1,8 @@
 //! The error of a request: what was requested, why it failed and, where one is known, a suggestion.
 
 mod object_error;
+#[cfg(feature = "informers")]
+mod skipped_objects;
 mod user_code;
 
 use std::{error::Error as StdError, fmt};
@@ -8,6 +10,8 @@ use std::{error::Error as StdError, fmt};
 use kube::core::{Status, response::reason};
 
 pub use object_error::ObjectError;
+#[cfg(feature = "informers")]
+pub(crate) use skipped_objects::SkippedObjects;
 pub(crate) use user_code::catch_panic;
 pub use user_code::{UserCodePanicked, panic_message};
 

@@ -14,6 +14,7 @@ mod receiver;
 mod run;
 mod run_guard;
 mod shared_processor;
+mod stored;
 
 use std::{
     fmt,
@@ -35,9 +36,9 @@ pub use listener::{HandlerRegistration, NotSynced};
 pub use receiver::Events;
 
 use crate::{
-    error::{ObjectError, UserCodePanicked},
+    error::{ObjectError, SkippedObjects, UserCodePanicked},
     object::{ApiObject, resource_name},
-    reflector::{Activity, Silence, SkippedObjects},
+    reflector::{Activity, Silence},
     store::{Index, IndexError, IndexFunc, IndexValue, Lister, Store},
 };
 use namespace_merger::NamespaceMerger;
@@ -256,9 +257,10 @@ impl<K: ApiObject> SharedInformer<K> {
     }
 
     /// Returns why objects are skipped: they cannot be decoded, or their transform panics. Contains the errors of up to
-    /// 100 objects.
+    /// 100 received objects, and of up to 100 objects that the store holds as [compact bytes](crate::Memory) and cannot
+    /// decode.
     pub fn skipped_objects(&self) -> Vec<ObjectError> {
-        self.0.skipped.errors()
+        self.0.skipped_objects()
     }
 
     /// Returns why the informer failed; `None` if it did not.

@@ -12,6 +12,7 @@
 //! | [`client`], [`decode`], [`workqueue`] | typed and generic clients, the streaming decoder, the work queue |
 //! | [`events`] | the event recorder |
 //! | [`leader_election`] | leader election by a Lease |
+//! | [`memory`] | how informers hold objects: decoded, or as compact bytes |
 //! | [`reflector`] | list and watch with recovery |
 //! | [`store`] | indexed store, listers, read-your-writes helpers |
 //! | [`informer`] | shared informers and their event handlers |
@@ -29,6 +30,8 @@ pub mod factory;
 #[cfg(feature = "informers")]
 pub mod informer;
 pub mod leader_election;
+#[cfg(feature = "informers")]
+pub mod memory;
 pub mod metrics;
 pub mod object;
 #[cfg(feature = "informers")]
@@ -55,6 +58,8 @@ pub use informer::{
     AnyObject, Event, GenericInformer, GenericLister, HandlerOptions, HandlerRegistration, SharedInformer, SyncError,
 };
 pub use leader_election::{LeaderElectionConfig, LeaderElectionError, LeaderElector};
+#[cfg(feature = "informers")]
+pub use memory::Memory;
 pub use object::{ApiObject, ObjectKey, ResourceVersion};
 #[cfg(feature = "informers")]
 pub use reflector::Reflector;

@@ -12,12 +12,11 @@ mod list_watch;
 mod metrics;
 mod prepare;
 mod shard;
-mod skipped;
 mod state_machine;
 
 use std::{fmt, sync::Arc};
 
-use futures::{Stream, stream};
+use futures::{Stream, StreamExt, stream};
 use kube::Api;
 
 pub(crate) use activity::{Activity, Silence};
@@ -25,35 +24,41 @@ pub use backoff::{Backoff, ExponentialBackoff};
 pub use config::{Config, DecodeErrorPolicy, InitialListStrategy};
 pub use list_options::ListOptions;
 pub use shard::Shard;
-pub(crate) use skipped::SkippedObjects;
 
 use crate::{
     error::Error,
+    memory::Stored,
     object::{ApiObject, ResourceVersion},
 };
 use driver::Driver;
 
 /// A change of the objects of a kind, in the server's order. Each has the version that a copy has after applying it.
+pub type Event<K> = ObjectEvent<Arc<K>>;
+
+/// A change with the objects as the store of an informer holds them.
+pub(crate) type StoredEvent<K> = ObjectEvent<Stored<K>>;
+
+/// An [`Event`] with objects of type `O`.
 #[derive(Clone, Debug)]
-pub enum Event<K> {
+pub enum ObjectEvent<O> {
     /// The complete set of objects, which replaces all previous ones.
     Replaced {
         /// All objects.
-        objects: Vec<Arc<K>>,
+        objects: Vec<O>,
         /// The version of the list.
         version: ResourceVersion,
     },
     /// An object was created or changed.
     Applied {
         /// Its current state.
-        object: Arc<K>,
+        object: O,
         /// The version of the change as the server sent it, even if a transform changed the object.
         version: ResourceVersion,
     },
     /// An object was deleted.
     Deleted {
         /// Its final state.
-        object: Arc<K>,
+        object: O,
         /// The version of the deletion.
         version: ResourceVersion,
     },
@@ -64,14 +69,32 @@ pub enum Event<K> {
     },
 }
 
-impl<K> Event<K> {
+impl<O> ObjectEvent<O> {
     /// Returns the version that a copy has after applying the event.
     pub fn version(&self) -> &ResourceVersion {
         match self {
-            Event::Replaced { version, .. }
-            | Event::Applied { version, .. }
-            | Event::Deleted { version, .. }
-            | Event::Bookmark { version } => version,
+            ObjectEvent::Replaced { version, .. }
+            | ObjectEvent::Applied { version, .. }
+            | ObjectEvent::Deleted { version, .. }
+            | ObjectEvent::Bookmark { version } => version,
+        }
+    }
+
+    /// Maps the objects. An object that maps to `None` is omitted, and a change of it becomes a bookmark.
+    pub(crate) fn filter_map<T>(self, to: impl Fn(O) -> Option<T>) -> ObjectEvent<T> {
+        match self {
+            ObjectEvent::Replaced { objects, version } => {
+                ObjectEvent::Replaced { objects: objects.into_iter().filter_map(to).collect(), version }
+            }
+            ObjectEvent::Applied { object, version } => match to(object) {
+                Some(object) => ObjectEvent::Applied { object, version },
+                None => ObjectEvent::Bookmark { version },
+            },
+            ObjectEvent::Deleted { object, version } => match to(object) {
+                Some(object) => ObjectEvent::Deleted { object, version },
+                None => ObjectEvent::Bookmark { version },
+            },
+            ObjectEvent::Bookmark { version } => ObjectEvent::Bookmark { version },
         }
     }
 }
@@ -130,6 +153,11 @@ impl<K: ApiObject> Reflector<K> {
 
     /// Returns the endless stream of events and errors. Failed requests are retried.
     pub fn events(self) -> impl Stream<Item = Result<Event<K>, Error>> + Send {
+        self.stored_events().map(|event| event.map(|event| event.filter_map(Stored::into_loaded)))
+    }
+
+    /// Returns the endless stream of events, with the objects as the store of an informer holds them.
+    pub(crate) fn stored_events(self) -> impl Stream<Item = Result<StoredEvent<K>, Error>> + Send {
         let driver = Driver::new(self.api, self.config);
         stream::unfold(driver, |mut driver| async move { Some((driver.next().await, driver)) })
     }

@@ -19,13 +19,10 @@ use std::{
     collections::HashSet,
     fmt,
     hash::Hash,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard},
 };
 
-use kube::{
-    Resource,
-    core::{Selector, SelectorExt},
-};
+use kube::{Resource, core::Selector};
 
 pub(crate) use apply::Change;
 pub use index::{Index, IndexError, IndexFunc, IndexValue};
@@ -35,9 +32,13 @@ pub(crate) use progress::SourceVersion;
 pub use progress::WaitError;
 pub use write_gate::WriteGate;
 
-use crate::{error::UserCodePanicked, object::ObjectKey};
+use crate::{
+    error::{SkippedObjects, UserCodePanicked},
+    memory::{Found, LabelMatcher, Memory, Origin, Packer, Stored},
+    object::{ApiObject, ObjectKey},
+};
 use index::{AnyIndexTable, IndexTable};
-use table::{Table, insert, key_of, name_of, namespace_of, shrink_if_sparse};
+use table::{Table, insert, shrink_if_sparse};
 
 /// The objects of a kind as an informer last saw them. Clones are handles of the same store.
 ///
@@ -51,6 +52,8 @@ use table::{Table, insert, key_of, name_of, namespace_of, shrink_if_sparse};
 ///
 /// Lists are unordered: sort them if necessary, for example by [`ObjectKey::from_object`]. An object whose name a
 /// transform removed is stored under the empty name.
+///
+/// With [compact objects](crate::memory), a query decodes the objects that it returns and that are not decoded yet.
 ///
 /// An informer fills its store. For tests, a store can be collected from objects:
 ///
@@ -68,6 +71,8 @@ pub struct Store<K>(Arc<Shared<K>>);
 
 struct Shared<K> {
     objects: RwLock<Objects<K>>,
+    /// How objects are packed, set before the first event; plain if it is not set.
+    packer: OnceLock<Packer<K>>,
     /// Held by a writer, so that what it reads before the write does not change.
     writing: Mutex<()>,
     progress: progress::Progress,
@@ -93,7 +98,8 @@ impl<K> Clone for Store<K> {
 impl<K> Default for Store<K> {
     fn default() -> Self {
         let objects = RwLock::new(Objects { table: Table::default(), indexes: Vec::new(), panics: Vec::new() });
-        Store(Arc::new(Shared { objects, writing: Mutex::default(), progress: progress::Progress::default() }))
+        let (packer, progress) = (OnceLock::new(), progress::Progress::default());
+        Store(Arc::new(Shared { objects, packer, writing: Mutex::default(), progress }))
     }
 }
 
@@ -110,7 +116,7 @@ impl<K: Resource> FromIterator<Arc<K>> for Store<K> {
         let store = Store::default();
         {
             let mut all = store.write();
-            objects.into_iter().for_each(|object| drop(all.table.insert(object)));
+            objects.into_iter().for_each(|object| drop(all.table.insert(object.into())));
         }
         store
     }
@@ -122,10 +128,50 @@ impl<K: Resource> FromIterator<K> for Store<K> {
     }
 }
 
+impl<K: ApiObject> Store<K> {
+    /// Creates an empty store that holds its objects in this way.
+    #[cfg(test)]
+    pub(crate) fn with_memory(memory: Memory) -> Self {
+        let store = Store::default();
+        store.set_memory(memory);
+        store
+    }
+
+    /// Collects objects into a store that holds them in this way. Of several objects with the same key the last one is
+    /// stored.
+    ///
+    /// ```
+    /// use k8s_openapi::api::core::v1::ConfigMap;
+    /// use logger_runtime::{Memory, Store};
+    ///
+    /// let mut map = ConfigMap::default();
+    /// map.metadata.name = Some("audit".into());
+    /// let store = Store::<ConfigMap>::collect(Memory::Plain, [map]);
+    /// assert_eq!(store.len(), 1);
+    /// ```
+    pub fn collect(memory: Memory, objects: impl IntoIterator<Item = impl Into<Arc<K>>>) -> Self {
+        let (store, packer) = (Store::default(), Packer::new(memory));
+        {
+            let mut all = store.write();
+            for object in objects {
+                let object: Arc<K> = object.into();
+                drop(all.table.insert(packer.pack(object, Origin::Listed, None)));
+            }
+        }
+        drop(store.0.packer.set(packer));
+        store
+    }
+
+    /// Sets how the objects are held, before the first event. Later calls have no effect.
+    pub(crate) fn set_memory(&self, memory: Memory) {
+        self.0.packer.get_or_init(|| Packer::new(memory));
+    }
+}
+
 impl<K: Resource + 'static> Store<K> {
     /// Returns the object of this name. The namespace is empty for a cluster-scoped object.
     pub fn get(&self, namespace: &str, name: &str) -> Option<Arc<K>> {
-        self.read().table.get(namespace, name).cloned()
+        self.stored(namespace, name)?.into_loaded()
     }
 
     /// Returns the object of this key.
@@ -135,37 +181,55 @@ impl<K: Resource + 'static> Store<K> {
 
     /// Returns the object of this name if it is stored in this version, so that a relist can reuse it.
     pub fn get_at_version(&self, namespace: &str, name: &str, version: &str) -> Option<Arc<K>> {
-        let objects = self.read();
-        let object = objects.table.get(namespace, name)?;
-        (object.meta().resource_version.as_deref() == Some(version)).then(|| Arc::clone(object))
+        self.stored_at_version(namespace, name, version)?.into_loaded()
+    }
+
+    /// Returns the object of this name as it is stored, so that the lock is released before it is decoded.
+    pub(crate) fn stored(&self, namespace: &str, name: &str) -> Option<Stored<K>> {
+        self.read().table.get(namespace, name).cloned()
+    }
+
+    /// Returns the object of this name as it is stored, if it is stored in this version.
+    pub(crate) fn stored_at_version(&self, namespace: &str, name: &str, version: &str) -> Option<Stored<K>> {
+        self.read().table.get(namespace, name).filter(|object| object.version() == Some(version)).cloned()
+    }
+
+    /// Lists all objects as they are stored.
+    pub(crate) fn all_stored(&self) -> Vec<Stored<K>> {
+        self.read().table.all().cloned().collect()
     }
 
     /// Lists all objects.
     pub fn list(&self) -> Vec<Arc<K>> {
-        self.read().table.all().cloned().collect()
+        let found: Found<K> = self.read().table.all().collect();
+        found.load()
     }
 
     /// Lists the objects whose labels match.
     pub fn list_matching(&self, selector: &Selector) -> Vec<Arc<K>> {
-        match selector.selects_all() {
-            true => self.list(),
-            false => self.read().table.all().filter(|object| matches::<K>(object, selector)).cloned().collect(),
+        if selector.selects_all() {
+            return self.list();
         }
+        let matcher = LabelMatcher::new(selector);
+        let found: Found<K> = self.read().table.all().filter(|object| object.matches(&matcher)).collect();
+        found.load()
     }
 
     /// Lists the objects of a namespace.
     pub fn list_namespace(&self, namespace: &str) -> Vec<Arc<K>> {
-        self.read().table.in_namespace(namespace).cloned().collect()
+        let found: Found<K> = self.read().table.in_namespace(namespace).collect();
+        found.load()
     }
 
     /// Lists the objects of a namespace whose labels match.
     pub fn list_namespace_matching(&self, namespace: &str, selector: &Selector) -> Vec<Arc<K>> {
-        let objects = self.read();
-        let all = objects.table.in_namespace(namespace);
-        match selector.selects_all() {
-            true => all.cloned().collect(),
-            false => all.filter(|object| matches::<K>(object, selector)).cloned().collect(),
+        if selector.selects_all() {
+            return self.list_namespace(namespace);
         }
+        let matcher = LabelMatcher::new(selector);
+        let matches = |object: &&Stored<K>| object.matches(&matcher);
+        let found: Found<K> = self.read().table.in_namespace(namespace).filter(matches).collect();
+        found.load()
     }
 
     /// Returns the number of objects.
@@ -203,6 +267,16 @@ impl<K: Resource + 'static> Store<K> {
 }
 
 impl<K> Store<K> {
+    /// Returns how received objects are packed.
+    pub(crate) fn packer(&self) -> Packer<K> {
+        self.0.packer.get().map_or(Packer::Plain, Packer::clone)
+    }
+
+    /// Returns the objects that could not be decoded when they were read.
+    pub(crate) fn undecodable(&self) -> SkippedObjects {
+        self.0.packer.get().map(Packer::undecodable).unwrap_or_default()
+    }
+
     fn writing(&self) -> MutexGuard<'_, ()> {
         self.0.writing.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -265,8 +339,9 @@ impl<K: Resource + Send + Sync + 'static> Store<K> {
         F: Fn(&K) -> Vec<V>,
         Q: Eq + Hash + ?Sized,
     {
+        let found = self.read().index_table(index).map(|table| table.find(value).map(Stored::object_key).collect());
         let mut keys: Vec<_> =
-            self.by_index(index, value).iter().map(|object| ObjectKey::from_object(object.as_ref())).collect();
+            found.unwrap_or_else(|| self.scan(index, value).map(|(stored, _)| stored.object_key()).collect());
         keys.sort_unstable();
         keys
     }
@@ -277,29 +352,46 @@ impl<K: Resource + Send + Sync + 'static> Store<K> {
         V: IndexValue,
         F: Fn(&K) -> Vec<V>,
     {
-        let objects = self.read();
-        match objects.index_table(index) {
-            Some(table) => table.values().cloned().collect(),
-            None => {
-                let values: HashSet<_> = objects.table.all().flat_map(|object| index.values(object)).collect();
-                values.into_iter().collect()
-            }
-        }
+        let found = self.read().index_table(index).map(|table| table.values().cloned().collect());
+        found.unwrap_or_else(|| {
+            let objects = self.all_stored().into_iter().filter_map(Stored::into_loaded);
+            let values: HashSet<_> = objects.flat_map(|object| index.values(&object)).collect();
+            values.into_iter().collect()
+        })
     }
 
     /// Lists the objects with this index value that satisfy a condition.
-    fn by_index_if<V, F, Q>(&self, index: &Index<K, V, F>, value: &Q, condition: impl Fn(&K) -> bool) -> Vec<Arc<K>>
+    fn by_index_if<V, F, Q>(
+        &self,
+        index: &Index<K, V, F>,
+        value: &Q,
+        condition: impl Fn(&Stored<K>) -> bool,
+    ) -> Vec<Arc<K>>
     where
         V: IndexValue + Borrow<Q>,
         F: Fn(&K) -> Vec<V>,
         Q: Eq + Hash + ?Sized,
     {
-        let objects = self.read();
-        if let Some(table) = objects.index_table(index) {
-            return table.find(value).filter(|object| condition(object)).cloned().collect();
+        let found: Option<Found<K>> =
+            self.read().index_table(index).map(|table| table.find(value).filter(|object| condition(object)).collect());
+        match found {
+            Some(found) => found.load(),
+            None => self.scan(index, value).filter(|(stored, _)| condition(stored)).map(|(_, object)| object).collect(),
         }
-        let has_value = |object: &K| index.values(object).iter().any(|found| found.borrow() == value);
-        objects.table.all().filter(|object| condition(object) && has_value(object)).cloned().collect()
+    }
+
+    /// Scans all objects for those with this index value.
+    fn scan<V, F, Q>(&self, index: &Index<K, V, F>, value: &Q) -> impl Iterator<Item = (Stored<K>, Arc<K>)>
+    where
+        V: IndexValue + Borrow<Q>,
+        F: Fn(&K) -> Vec<V>,
+        Q: Eq + Hash + ?Sized,
+    {
+        self.all_stored().into_iter().filter_map(move |stored| {
+            let object = stored.load()?;
+            let has_value = index.values(&object).iter().any(|found| found.borrow() == value);
+            has_value.then_some((stored, object))
+        })
     }
 }
 
@@ -313,9 +405,4 @@ impl<K: Resource + Send + Sync + 'static> Objects<K> {
         let table: &dyn Any = table.as_ref();
         table.downcast_ref()
     }
-}
-
-fn matches<K: Resource>(object: &K, selector: &Selector) -> bool {
-    let none = Default::default();
-    selector.matches(object.meta().labels.as_ref().unwrap_or(&none))
 }

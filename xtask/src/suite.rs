@@ -41,8 +41,8 @@ enum Run {
     Tool { package: &'static str, args: &'static [&'static str] },
 }
 
-/// The features that no other crate enables: the API server as a program, and the export of traces.
-const FEATURES: &str = "logger-apiserver/serve,logger-manager/otlp";
+/// The features that no other crate enables: the API server as a program, the export of traces, and compact caches.
+const FEATURES: &str = "logger-apiserver/serve,logger-manager/otlp,logger-runtime/compact";
 
 const STEPS: &[Step] = &[
     Step { name: "format", run: Run::Cargo(&["fmt", "--all", "--check"], &[]) },

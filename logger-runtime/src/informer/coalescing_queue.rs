@@ -74,6 +74,21 @@ impl<K: ?Sized> PendingChange<K> {
         self.initial
     }
 
+    /// Converts the objects. Equal references remain equal, and objects that convert to `None` are omitted.
+    pub(super) fn filter_map<T: ?Sized>(self, to: impl Fn(Arc<K>) -> Option<Arc<T>>) -> PendingChange<T> {
+        let PendingChange { seen, deletion, current, initial } = self;
+        let converted = seen.clone().and_then(&to);
+        let convert = |object: Arc<K>| match &seen {
+            Some(seen) if Arc::ptr_eq(seen, &object) => converted.clone(),
+            _ => to(object),
+        };
+        let deletion = deletion.and_then(|deletion| {
+            let Deletion { last, object, final_state_unknown } = *deletion;
+            Some(Box::new(Deletion { last: last.and_then(convert), object: convert(object)?, final_state_unknown }))
+        });
+        PendingChange { deletion, current: current.and_then(convert), seen: converted, initial }
+    }
+
     /// Returns the events of a listener with a filter: an object that starts to pass is added, one that stops is
     /// deleted.
     pub(super) fn into_events(self, passes: impl Fn(&K) -> bool) -> [Option<Event<K>>; 3] {

@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc, time::Duration};
 
-use crate::{error::Error, reflector};
+use crate::{error::Error, memory::Memory, reflector};
 
 /// The options of an informer. They embed those of its reflector, which also include the metrics.
 ///
@@ -19,6 +19,7 @@ pub struct Config<K> {
     pub(super) reflector: reflector::Config<K>,
     pub(super) name: String,
     pub(super) resync: Option<Duration>,
+    pub(super) memory: Memory,
     pub(super) on_error: Option<ErrorHandler>,
 }
 
@@ -106,6 +107,13 @@ impl<K> Config<K> {
         self
     }
 
+    /// Sets how the objects are held in memory; decoded by default.
+    #[must_use]
+    pub fn memory(mut self, memory: Memory) -> Self {
+        self.memory = memory;
+        self
+    }
+
     /// Sets a handler of list and watch errors, like client-go's `WatchErrorHandler`. Errors are logged and retried in
     /// any case. The handler runs on the informer's task, so it must be fast. Its panics are logged.
     #[must_use]
@@ -125,6 +133,7 @@ impl<K> Config<K> {
             reflector: self.reflector.for_kind(),
             name: self.name.clone(),
             resync: self.resync,
+            memory: self.memory,
             on_error: self.on_error.clone(),
         }
     }
@@ -138,7 +147,7 @@ impl<K> Default for Config<K> {
 
 impl<K> From<reflector::Config<K>> for Config<K> {
     fn from(reflector: reflector::Config<K>) -> Self {
-        Config { reflector, name: String::new(), resync: None, on_error: None }
+        Config { reflector, name: String::new(), resync: None, memory: Memory::Plain, on_error: None }
     }
 }
 
@@ -150,11 +159,12 @@ impl<K> Clone for Config<K> {
 
 impl<K> fmt::Debug for Config<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Config { reflector, name, resync, .. } = self;
+        let Config { reflector, name, resync, memory, .. } = self;
         f.debug_struct("Config")
             .field("reflector", reflector)
             .field("name", name)
             .field("resync", resync)
+            .field("memory", memory)
             .finish_non_exhaustive()
     }
 }

@@ -15,9 +15,10 @@ use tokio::sync::watch;
 
 use super::{
     coalescing_queue::{CoalescingQueue, PendingChange},
-    event::{AnyObject, Event},
+    event::Event,
     handler_options::{Delivery, ListenerOptions, Overflow},
     metrics::InformerMetrics,
+    stored::AnyStored,
 };
 use crate::{
     metrics::{self, Gauge},
@@ -43,7 +44,7 @@ pub(super) struct Listener {
 
 #[derive(Debug)]
 struct State {
-    queue: CoalescingQueue<dyn AnyObject>,
+    queue: CoalescingQueue<dyn AnyStored>,
     /// Whether all initial objects were pushed.
     is_initial_list_pushed: bool,
     /// Set while an item is being processed: whether it is an initial addition.
@@ -81,7 +82,7 @@ impl Listener {
     }
 
     /// Queues an event.
-    pub(super) fn push(&self, key: &ObjectKey, event: Event<dyn AnyObject>) {
+    pub(super) fn push(&self, key: &ObjectKey, event: Event<dyn AnyStored>) {
         let mut state = self.state();
         if state.is_closed {
             return;
@@ -96,7 +97,7 @@ impl Listener {
     }
 
     /// Queues an object for a resync, unless an event of it is pending.
-    pub(super) fn push_resync(&self, key: &ObjectKey, object: &Arc<dyn AnyObject>) {
+    pub(super) fn push_resync(&self, key: &ObjectKey, object: &Arc<dyn AnyStored>) {
         let mut state = self.state();
         if !state.is_closed {
             state.queue.push_resync(key, object);
@@ -112,7 +113,7 @@ impl Listener {
     }
 
     /// Returns the next item and marks the previous one as processed. `None` when the listener is closed.
-    pub(super) fn poll_next(&self, context: &mut Context<'_>) -> Poll<Option<PendingChange<dyn AnyObject>>> {
+    pub(super) fn poll_next(&self, context: &mut Context<'_>) -> Poll<Option<PendingChange<dyn AnyStored>>> {
         self.waker.register(context.waker());
         let mut state = self.state();
         let next = if state.is_closed { None } else { state.queue.pop() };

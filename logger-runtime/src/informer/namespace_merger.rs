@@ -1,10 +1,11 @@
 //! Merges the watches of several namespaces.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::{
+    memory::Stored,
     object::{ApiObject, ResourceVersion},
-    reflector::Event,
+    reflector::StoredEvent,
     store::{SourceVersion, Store},
 };
 
@@ -22,7 +23,7 @@ pub(super) struct NamespaceMerger<K> {
 
 /// An event of all namespaces, and the versions of the watches that it advances.
 pub(super) struct Merged<K> {
-    pub(super) event: Event<K>,
+    pub(super) event: StoredEvent<K>,
     pub(super) versions: Vec<SourceVersion>,
 }
 
@@ -31,7 +32,7 @@ struct Progress<K> {
     /// Whether the first list is emitted.
     is_complete: bool,
     /// The objects of the first lists, until it is.
-    listed: Vec<Arc<K>>,
+    listed: Vec<Stored<K>>,
     /// The versions of the first lists.
     versions: Vec<SourceVersion>,
 }
@@ -53,26 +54,26 @@ impl<K: ApiObject> NamespaceMerger<K> {
     }
 
     /// Converts an event of one reflector to an event of all; `None` while initial lists are missing.
-    pub(super) fn merge(&self, source: usize, event: Event<K>, store: &Store<K>) -> Option<Merged<K>> {
+    pub(super) fn merge(&self, source: usize, event: StoredEvent<K>, store: &Store<K>) -> Option<Merged<K>> {
         let versions = vec![(source, event.version().clone())];
         if self.namespaces.len() == 1 {
             return Some(Merged { event, versions });
         }
         let mut progress = self.progress();
         match event {
-            Event::Replaced { objects, .. } if !progress.is_complete => {
+            StoredEvent::Replaced { objects, .. } if !progress.is_complete => {
                 *progress.sources.get_mut(source)? = Source::Listed;
                 progress.listed.extend(objects);
                 progress.versions.extend(versions);
                 progress.complete()
             }
             _ if !progress.is_complete => None,
-            Event::Replaced { mut objects, version } => {
+            StoredEvent::Replaced { mut objects, version } => {
                 *progress.sources.get_mut(source)? = Source::Listed;
-                let namespace = self.namespaces.get(source)?.as_deref();
-                let is_of_other = |object: &Arc<K>| object.meta().namespace.as_deref() != namespace;
-                objects.extend(store.list().into_iter().filter(is_of_other));
-                Some(Merged { event: Event::Replaced { objects, version }, versions })
+                let namespace = self.namespaces.get(source)?.as_deref().unwrap_or_default();
+                let is_of_other = |object: &Stored<K>| object.key().0 != namespace;
+                objects.extend(store.all_stored().into_iter().filter(is_of_other));
+                Some(Merged { event: StoredEvent::Replaced { objects, version }, versions })
             }
             event => Some(Merged { event, versions }),
         }
@@ -101,33 +102,35 @@ impl<K> Progress<K> {
             self.is_complete = true;
             let (objects, versions) = (std::mem::take(&mut self.listed), std::mem::take(&mut self.versions));
             let version = versions.first().map_or_else(|| ResourceVersion::new(""), |(_, version)| version.clone());
-            Merged { event: Event::Replaced { objects, version }, versions }
+            Merged { event: StoredEvent::Replaced { objects, version }, versions }
         })
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use k8s_openapi::api::core::v1::ConfigMap;
 
     use super::*;
     use crate::object::ObjectKey;
 
-    fn object(namespace: &str, name: &str, version: &str) -> Arc<ConfigMap> {
+    fn object(namespace: &str, name: &str, version: &str) -> Stored<ConfigMap> {
         let mut object = ConfigMap::default();
         object.metadata.namespace = Some(namespace.to_owned());
         object.metadata.name = Some(name.to_owned());
         object.metadata.resource_version = Some(version.to_owned());
-        Arc::new(object)
+        Arc::new(object).into()
     }
 
     fn version(version: &str) -> ResourceVersion {
         ResourceVersion::new(version)
     }
 
-    fn listed(objects: &[(&str, &str)], at: &str) -> Event<ConfigMap> {
+    fn listed(objects: &[(&str, &str)], at: &str) -> StoredEvent<ConfigMap> {
         let objects = objects.iter().map(|(namespace, name)| object(namespace, name, at)).collect();
-        Event::Replaced { objects, version: version(at) }
+        StoredEvent::Replaced { objects, version: version(at) }
     }
 
     fn names(store: &Store<ConfigMap>) -> Vec<String> {
@@ -147,14 +150,14 @@ mod tests {
         assert_eq!(apply(1, listed(&[("b", "1"), ("b", "2")], "7")), None, "a is missing");
         assert_eq!(apply(0, listed(&[("a", "1")], "9")), Some(3));
         assert_eq!(store.resource_version(), Some(version("7")), "newer changes of b can be missing");
-        assert_eq!(apply(1, Event::Bookmark { version: version("12") }), Some(0));
+        assert_eq!(apply(1, StoredEvent::Bookmark { version: version("12") }), Some(0));
         assert_eq!(store.resource_version(), Some(version("9")));
-        let changed = Event::Applied { object: object("a", "1", "13"), version: version("13") };
+        let changed = StoredEvent::Applied { object: object("a", "1", "13"), version: version("13") };
         assert_eq!(apply(0, changed), Some(1));
         assert_eq!(store.resource_version(), Some(version("12")));
         assert_eq!(apply(1, listed(&[("b", "3")], "20")), Some(3), "two deletions and one addition");
         assert_eq!(names(&store), ["a/1", "b/3"]);
-        assert_eq!(apply(0, Event::Deleted { object: object("a", "1", "30"), version: version("30") }), Some(1));
+        assert_eq!(apply(0, StoredEvent::Deleted { object: object("a", "1", "30"), version: version("30") }), Some(1));
         assert_eq!((names(&store), store.resource_version()), (vec!["b/3".to_owned()], Some(version("20"))));
     }
 
@@ -180,7 +183,7 @@ mod tests {
     fn the_others_are_emitted_when_the_last_one_is_excluded() {
         let (store, merger) = two_namespaces();
         assert!(merger.merge(0, listed(&[("a", "1")], "9"), &store).is_none());
-        let Some(Merged { event: Event::Replaced { objects, .. }, .. }) = merger.exclude(1) else {
+        let Some(Merged { event: StoredEvent::Replaced { objects, .. }, .. }) = merger.exclude(1) else {
             panic!("the first list is complete")
         };
         assert_eq!(objects.len(), 1);
@@ -192,6 +195,8 @@ mod tests {
     fn events_of_one_watch_are_passed_through() {
         let merger = NamespaceMerger::new(vec![None]);
         let merged = merger.merge(0, listed(&[("a", "1"), ("b", "1")], "7"), &Store::default());
-        assert!(matches!(merged, Some(Merged { event: Event::Replaced { objects, .. }, .. }) if objects.len() == 2));
+        assert!(
+            matches!(merged, Some(Merged { event: StoredEvent::Replaced { objects, .. }, .. }) if objects.len() == 2)
+        );
     }
 }

@@ -18,6 +18,7 @@ use super::{
     handler_options::{Filter, OnPanic},
     listener::{HandlerRegistration, Listener},
     shared_processor::SharedProcessor,
+    stored::AnyStored,
 };
 use crate::{
     error::{UserCodePanicked, catch_panic},
@@ -45,7 +46,7 @@ impl Receiver {
         HandlerRegistration(Arc::clone(&self.listener))
     }
 
-    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<PendingChange<dyn AnyObject>>> {
+    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<PendingChange<dyn AnyStored>>> {
         if let Some(period) = self.listener.resync {
             let ticks = self.resync.get_or_insert_with(|| {
                 let mut ticks = interval_at(Instant::now() + period, period);
@@ -74,7 +75,7 @@ impl Receiver {
         }
     }
 
-    async fn next(&mut self) -> Option<PendingChange<dyn AnyObject>> {
+    async fn next(&mut self) -> Option<PendingChange<dyn AnyStored>> {
         std::future::poll_fn(|context| self.poll_next(context)).await
     }
 }
@@ -109,9 +110,10 @@ impl HandlerTask {
         }
     }
 
-    fn call(&mut self, change: PendingChange<dyn AnyObject>) {
+    fn call(&mut self, change: PendingChange<dyn AnyStored>) {
         let (receiver, filter) = (&self.receiver, self.filter.as_ref());
         let events = change
+            .filter_map(AnyStored::load_any)
             .into_events(|object| filter.is_none_or(|filter| receiver.passes(object.metadata(), || filter(object))));
         for event in events.into_iter().flatten() {
             let object = Arc::clone(event.object());
@@ -175,7 +177,8 @@ impl<K: ApiObject> Stream for Events<K> {
                 }
                 None => true,
             };
-            this.ready.extend(change.into_events(passes).into_iter().flatten().map(downcast));
+            let events = change.filter_map(AnyStored::load_any).into_events(passes);
+            this.ready.extend(events.into_iter().flatten().map(downcast));
         }
     }
 }

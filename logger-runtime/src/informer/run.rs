@@ -11,16 +11,17 @@ use tokio_util::sync::CancellationToken;
 use super::{
     Config, Shared,
     config::{ErrorHandler, InformerFailed},
-    event::{AnyObject, Event, erase},
+    event::Event,
     lock,
     metrics::MetricsConfig,
     namespace_merger::Merged,
     shared_processor::AnyStore,
+    stored::{AnyStored, erase},
 };
 use crate::{
-    error::{Error, UserCodePanicked, catch_panic, panic_message},
+    error::{Error, ObjectError, UserCodePanicked, catch_panic, panic_message},
     object::{ApiObject, ObjectKey, ResourceVersion, resource_name},
-    reflector::{self, Reflector},
+    reflector::{Reflector, StoredEvent},
     store::{Change, Store},
 };
 
@@ -48,11 +49,13 @@ impl<K: ApiObject> Shared<K> {
 
     /// Runs the reflectors until one of them ends, which none should, and returns the reason.
     fn run_reflectors(&self, config: Config<K>) -> BoxFuture<'_, String> {
-        let (store, Config { reflector, on_error, .. }) = (self.store.clone(), config);
-        let known = self.store.clone();
-        let reflector = reflector
-            .reuse(move |namespace, name, version| store.get_at_version(namespace, name, version))
-            .last_known(move |key| known.get_by_key(key));
+        let Config { reflector, memory, on_error, .. } = config;
+        self.store.set_memory(memory);
+        let (store, known) = (self.store.clone(), self.store.clone());
+        let reflector = reflector.pack(self.store.packer()).look_up(
+            move |namespace, name, version| store.stored_at_version(namespace, name, version),
+            move |key| known.stored(key.namespace(), key.name()),
+        );
         let runs: Vec<_> = self
             .apis
             .iter()
@@ -76,7 +79,7 @@ impl<K: ApiObject> Shared<K> {
 
     /// Handles the events of a reflector, without end.
     async fn run_reflector(&self, source: usize, reflector: Reflector<K>, on_error: Option<ErrorHandler>) {
-        let mut events = pin!(reflector.events());
+        let mut events = pin!(reflector.stored_events());
         while let Some(event) = events.next().await {
             match event {
                 Ok(event) => self.handle_event(source, event).await,
@@ -85,7 +88,7 @@ impl<K: ApiObject> Shared<K> {
         }
     }
 
-    async fn handle_event(&self, source: usize, event: reflector::Event<K>) {
+    async fn handle_event(&self, source: usize, event: StoredEvent<K>) {
         self.processor.health.event_received(source);
         match self.merger.merge(source, event, &self.store) {
             Some(merged) => self.apply(merged),
@@ -99,17 +102,12 @@ impl<K: ApiObject> Shared<K> {
 
     /// Changes the store and notifies the handlers.
     fn apply(&self, Merged { event, versions }: Merged<K>) {
-        let is_list = matches!(event, reflector::Event::Replaced { .. });
+        let is_list = matches!(event, StoredEvent::Replaced { .. });
         let initial = !self.processor.has_synced();
         self.processor.distribute(|distribute| {
             for change in self.store.apply_from(event, versions) {
-                let event = match change {
-                    Change::Added(object) => Event::Added { object, initial },
-                    Change::Updated { old, new } => Event::Updated { old, new },
-                    Change::Deleted { object, final_state_unknown } => Event::Deleted { object, final_state_unknown },
-                };
-                let key = ObjectKey::from_object(event.object().as_ref());
-                distribute(&key, event.map(erase));
+                let (key, event) = self.event(change, initial);
+                distribute(&key, event);
             }
         });
         self.store.take_panics().iter().for_each(|panicked| self.processor.report_panic(panicked));
@@ -117,6 +115,19 @@ impl<K: ApiObject> Shared<K> {
             (true, true) => self.processor.mark_synced(),
             (true, false) => self.processor.resync_all(),
             (false, _) => {}
+        }
+    }
+
+    /// Returns the event of a change and the key of the object.
+    fn event(&self, change: Change<K>, initial: bool) -> (ObjectKey, Event<dyn AnyStored>) {
+        match change {
+            Change::Added(object) => (object.object_key(), Event::Added { object: erase(object), initial }),
+            Change::Updated { old, new } => (new.object_key(), Event::Updated { old: erase(old), new: erase(new) }),
+            Change::Deleted { object, final_state_unknown } => {
+                let key = object.object_key();
+                self.store.packer().forget(|| key.clone());
+                (key, Event::Deleted { object: erase(object), final_state_unknown })
+            }
         }
     }
 
@@ -146,8 +157,15 @@ impl<K: ApiObject> Shared<K> {
         self.processor.health.last_error_with(|| self.describe_skipped())
     }
 
+    /// Returns why objects are skipped, or remain stored without being decoded.
+    pub(super) fn skipped_objects(&self) -> Vec<ObjectError> {
+        let mut errors = self.skipped.errors();
+        errors.append(&mut self.store.undecodable().errors());
+        errors
+    }
+
     fn describe_skipped(&self) -> Option<String> {
-        let (errors, count) = (self.skipped.errors(), self.skipped.len());
+        let (errors, count) = (self.skipped_objects(), self.skipped.len() + self.store.undecodable().len());
         let named: Vec<_> = errors.iter().take(MAX_NAMED_OBJECTS).map(ToString::to_string).collect();
         let more = match count.saturating_sub(named.len()) {
             0 => String::new(),
@@ -169,8 +187,8 @@ fn metrics_config<K: ApiObject>(config: &Config<K>) -> Option<MetricsConfig> {
 }
 
 impl<K: ApiObject> AnyStore for Store<K> {
-    fn objects(&self) -> Vec<Arc<dyn AnyObject>> {
-        self.list().into_iter().map(erase).collect()
+    fn objects(&self) -> Vec<(ObjectKey, Arc<dyn AnyStored>)> {
+        self.all_stored().into_iter().map(|object| (object.object_key(), erase(object))).collect()
     }
 
     fn resource_version(&self) -> Option<ResourceVersion> {

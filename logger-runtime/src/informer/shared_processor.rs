@@ -19,6 +19,7 @@ use super::{
     metrics::{InformerMetrics, MetricsConfig},
     receiver::{Handler, HandlerTask, Receiver},
     run_guard::RunGuard,
+    stored::AnyStored,
 };
 use crate::{
     error::UserCodePanicked,
@@ -37,14 +38,14 @@ pub(super) struct SharedProcessor {
 
 /// The store of an informer, with the kind erased.
 pub(super) trait AnyStore: Send + Sync {
-    fn objects(&self) -> Vec<Arc<dyn AnyObject>>;
+    fn objects(&self) -> Vec<(ObjectKey, Arc<dyn AnyStored>)>;
     fn resource_version(&self) -> Option<ResourceVersion>;
     /// Marks the store as stopped.
     fn stop(&self);
 }
 
 /// Distributes an event of the object with this key.
-type Distribute<'a> = &'a mut dyn FnMut(&ObjectKey, Event<dyn AnyObject>);
+type Distribute<'a> = &'a mut dyn FnMut(&ObjectKey, Event<dyn AnyStored>);
 type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 struct State {
@@ -104,8 +105,8 @@ impl SharedProcessor {
         options.resync = state.resync_period(options.resync);
         let listener = Listener::new(name, custom_name.is_some(), &options, is_stream);
         state.metrics.iter().for_each(|metrics| listener.set_metrics(metrics));
-        for object in self.store.objects() {
-            listener.push(&key_of(&*object), Event::Added { object, initial: true });
+        for (key, object) in self.store.objects() {
+            listener.push(&key, Event::Added { object, initial: true });
         }
         if self.has_synced() {
             listener.initial_list_pushed();
@@ -196,8 +197,7 @@ impl SharedProcessor {
         if listeners.is_empty() {
             return;
         }
-        for object in self.store.objects() {
-            let key = key_of(&*object);
+        for (key, object) in self.store.objects() {
             listeners.iter().for_each(|listener| listener.push_resync(&key, &object));
         }
     }
@@ -300,12 +300,6 @@ impl fmt::Debug for SharedProcessor {
             .field("listeners", listeners)
             .finish_non_exhaustive()
     }
-}
-
-fn key_of(object: &dyn AnyObject) -> ObjectKey {
-    let meta = object.metadata();
-    let namespace = meta.namespace.as_deref().unwrap_or_default();
-    ObjectKey::namespaced(namespace, meta.name.as_deref().unwrap_or_default())
 }
 
 /// Ignores poisoning: no panic can leave the guarded data inconsistent.

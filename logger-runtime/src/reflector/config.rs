@@ -7,10 +7,10 @@ use super::{
     backoff::{Backoff, ExponentialBackoff},
     list_options::ListOptions,
     shard::Shard,
-    skipped::SkippedObjects,
 };
 use crate::{
-    error::{UserCodePanicked, catch_panic},
+    error::{SkippedObjects, UserCodePanicked, catch_panic},
+    memory::{Packer, Stored},
     metrics::MetricsProvider,
     object::{ApiObject, ObjectKey},
 };
@@ -41,8 +41,8 @@ pub enum DecodeErrorPolicy {
 
 type Transform<K> = Arc<dyn Fn(&mut K) + Send + Sync>;
 type TweakListOptions = Arc<dyn Fn(&mut ListOptions) + Send + Sync>;
-type Reuse<K> = Arc<dyn Fn(&str, &str, &str) -> Option<Arc<K>> + Send + Sync>;
-type LastKnown<K> = Arc<dyn Fn(&ObjectKey) -> Option<Arc<K>> + Send + Sync>;
+type Reuse<K> = Arc<dyn Fn(&str, &str, &str) -> Option<Stored<K>> + Send + Sync>;
+type LastKnown<K> = Arc<dyn Fn(&ObjectKey) -> Option<Stored<K>> + Send + Sync>;
 type BackoffFactory = Arc<dyn Fn() -> Box<dyn Backoff> + Send + Sync>;
 
 /// The options of a reflector. This is the only place for options of lists and watches: informers and factories embed
@@ -66,6 +66,7 @@ pub struct Config<K> {
     pub(super) transform: Option<Transform<K>>,
     pub(super) reuse: Option<Reuse<K>>,
     pub(super) last_known: Option<LastKnown<K>>,
+    pub(super) packer: Packer<K>,
     pub(super) decode_error_policy: DecodeErrorPolicy,
     pub(super) is_optional: bool,
     pub(super) skipped: SkippedObjects,
@@ -220,6 +221,24 @@ impl<K> Config<K> {
         self
     }
 
+    /// Packs the objects for the store of an informer.
+    pub(crate) fn pack(mut self, packer: Packer<K>) -> Self {
+        self.packer = packer;
+        self
+    }
+
+    /// Sets the functions that look up stored objects; see [`reuse`](Self::reuse) and
+    /// [`last_known`](Self::last_known).
+    pub(crate) fn look_up(
+        mut self,
+        reuse: impl Fn(&str, &str, &str) -> Option<Stored<K>> + Send + Sync + 'static,
+        last_known: impl Fn(&ObjectKey) -> Option<Stored<K>> + Send + Sync + 'static,
+    ) -> Self {
+        self.reuse = Some(Arc::new(reuse));
+        self.last_known = Some(Arc::new(last_known));
+        self
+    }
+
     /// Returns the same options for another kind, without the functions of its objects.
     pub(crate) fn for_kind<T>(&self) -> Config<T> {
         Config {
@@ -232,6 +251,7 @@ impl<K> Config<K> {
             transform: None,
             reuse: None,
             last_known: None,
+            packer: Packer::Plain,
             decode_error_policy: self.decode_error_policy,
             is_optional: self.is_optional,
             skipped: SkippedObjects::default(),
@@ -275,7 +295,7 @@ impl<K: ApiObject> Config<K> {
     /// listed object is used.
     #[must_use]
     pub fn reuse(mut self, reuse: impl Fn(&str, &str, &str) -> Option<Arc<K>> + Send + Sync + 'static) -> Self {
-        self.reuse = Some(Arc::new(reuse));
+        self.reuse = Some(Arc::new(move |namespace, name, version| reuse(namespace, name, version).map(Stored::from)));
         self
     }
 
@@ -283,7 +303,7 @@ impl<K: ApiObject> Config<K> {
     /// does not seem to be deleted. Without it, or if it panics, lists do not contain the object. Informers set it.
     #[must_use]
     pub fn last_known(mut self, last_known: impl Fn(&ObjectKey) -> Option<Arc<K>> + Send + Sync + 'static) -> Self {
-        self.last_known = Some(Arc::new(last_known));
+        self.last_known = Some(Arc::new(move |key| last_known(key).map(Stored::from)));
         self
     }
 }
@@ -301,6 +321,7 @@ impl<K> Default for Config<K> {
             transform: None,
             reuse: None,
             last_known: None,
+            packer: Packer::Plain,
             decode_error_policy: DecodeErrorPolicy::default(),
             is_optional: false,
             skipped: SkippedObjects::default(),
@@ -322,6 +343,7 @@ impl<K> Clone for Config<K> {
             transform: self.transform.clone(),
             reuse: self.reuse.clone(),
             last_known: self.last_known.clone(),
+            packer: self.packer.clone(),
             ..self.for_kind()
         }
     }

@@ -1,13 +1,13 @@
 //! Executes the steps of the state machine and converts the results to events.
 
-use std::{collections::VecDeque, sync::Arc};
+use std::collections::VecDeque;
 
 use futures::{StreamExt, stream::BoxStream};
 use kube::Api;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::{
-    Event,
+    ObjectEvent, StoredEvent,
     activity::ActivityGuard,
     config::{Config, DecodeErrorPolicy, InitialListStrategy},
     deadline_timer::DeadlineTimer,
@@ -16,12 +16,12 @@ use super::{
     list_options::ListOptions,
     list_watch::{ListMeta, ListWatch, WatchEvent},
     metrics::ReflectorMetrics,
-    skipped::SkippedObjects,
     state_machine::{EventType, Handling, Policy, StateMachine, Step},
 };
 use crate::{
     decode::{ChangeType, ManagedFields, SkippedObject},
-    error::Error,
+    error::{Error, SkippedObjects},
+    memory::Stored,
     metrics::{MetricsProvider, NoopMetrics},
     object::{ApiObject, ObjectKey, ResourceVersion, resource_name},
 };
@@ -56,7 +56,7 @@ struct Watch<K> {
     event_count: usize,
 }
 
-type Item<K> = Result<Event<K>, Error>;
+type Item<K> = Result<StoredEvent<K>, Error>;
 
 impl<K: ApiObject> Driver<K> {
     pub(super) fn new(api: Api<K>, config: Config<K>) -> Self {
@@ -125,10 +125,11 @@ impl<K: ApiObject> Driver<K> {
             Err(panicked) => return Some(Err(self.list_failed(kube::Error::Service(Box::new(panicked))))),
         };
         // An object in the same version can have changed if the versions went back.
-        let prepare = if self.machine.may_go_back() { Config::<K>::prepare } else { Config::<K>::reuse_or_prepare };
+        let can_reuse = !self.machine.may_go_back();
         let Driver { list_watch, config, buffer, list_skipped, .. } = self;
         let list_timeout = config.list_timeout;
-        let list = list_watch.list(&options, |object| {
+        let list = list_watch.list(&options, |object, text| {
+            let prepare = |config: &Config<K>, object| config.prepare_listed(object, Some(text), can_reuse);
             match object.and_then(|object| config.select(object, prepare)) {
                 Ok(object) => object.into_iter().for_each(|object| buffer.push(object)),
                 Err(skipped) => config.skip_listed(*skipped, buffer, list_skipped)?,
@@ -166,7 +167,7 @@ impl<K: ApiObject> Driver<K> {
         }
         let resource = resource_name::<K>();
         tracing::info!(resource, "the kind is not served; its objects are listed when its definition is installed");
-        Some(Ok(Event::Replaced { objects: Vec::new(), version: ResourceVersion::new("") }))
+        Some(Ok(ObjectEvent::Replaced { objects: Vec::new(), version: ResourceVersion::new("") }))
     }
 
     fn list_failed(&mut self, error: kube::Error) -> Error {
@@ -194,11 +195,11 @@ impl<K: ApiObject> Driver<K> {
         })
     }
 
-    fn replaced(&mut self, version: ResourceVersion) -> Event<K> {
+    fn replaced(&mut self, version: ResourceVersion) -> StoredEvent<K> {
         self.is_absent = false;
         self.metrics.set_version(&version);
         self.report_list_skipped();
-        Event::Replaced { objects: self.buffer.take(), version }
+        ObjectEvent::Replaced { objects: self.buffer.take(), version }
     }
 
     /// Publishes the objects that the list skipped, in place of those of earlier lists.
@@ -297,7 +298,7 @@ impl<K: ApiObject> Driver<K> {
         Error::new(verb, resource_name::<K>(), "", error).with_namespace(self.namespace.as_deref())
     }
 
-    fn handle_event(&mut self, event: WatchEvent<K>) -> Result<Option<Event<K>>, kube::Error> {
+    fn handle_event(&mut self, event: WatchEvent<K>) -> Result<Option<StoredEvent<K>>, kube::Error> {
         match event {
             WatchEvent::Added(object, version) => self.object_event(EventType::Added, object, version),
             WatchEvent::Modified(object, version) => self.object_event(EventType::Modified, object, version),
@@ -333,20 +334,24 @@ impl<K: ApiObject> Driver<K> {
         event: EventType,
         object: K,
         version: ResourceVersion,
-    ) -> Result<Option<Event<K>>, kube::Error> {
+    ) -> Result<Option<StoredEvent<K>>, kube::Error> {
         let is_streamed = self.machine.is_streaming();
         if is_streamed && event == EventType::Deleted {
             self.event_received(event, &version)?;
             self.remove_streamed(&ObjectKey::from_object(&object));
             return Ok(None);
         }
-        let can_reuse = is_streamed && !self.machine.may_go_back();
-        let prepare = if can_reuse { Config::<K>::reuse_or_prepare } else { Config::<K>::prepare };
+        let can_reuse = !self.machine.may_go_back();
+        let prepare = |config: &Config<K>, object| match event {
+            _ if is_streamed => config.prepare_listed(object, None, can_reuse),
+            EventType::Deleted => config.prepare_deleted(object),
+            _ => config.prepare_changed(object),
+        };
         match self.config.select(object, prepare) {
             Ok(Some(object)) => self.selected_event(event, object, version),
             Ok(None) => {
                 let handling = self.event_received(event, &version)?;
-                Ok((handling == Handling::Apply).then_some(Event::Bookmark { version }))
+                Ok((handling == Handling::Apply).then_some(ObjectEvent::Bookmark { version }))
             }
             // The transform may have changed the version.
             Err(skipped) => self.skipped_event(event, SkippedObject { version, ..*skipped }),
@@ -356,19 +361,19 @@ impl<K: ApiObject> Driver<K> {
     fn selected_event(
         &mut self,
         event: EventType,
-        object: Arc<K>,
+        object: Stored<K>,
         version: ResourceVersion,
-    ) -> Result<Option<Event<K>>, kube::Error> {
+    ) -> Result<Option<StoredEvent<K>>, kube::Error> {
         let handling = self.event_received(event, &version)?;
         let skipped = if handling == Handling::Buffer { &self.list_skipped } else { &self.config.skipped };
-        if skipped.remove(|| ObjectKey::from_object(&*object)) {
+        if skipped.remove(|| object.object_key()) {
             self.metrics.set_skipped(self.config.skipped.len());
         }
         match (handling, event) {
             (Handling::Buffer, EventType::Added) => self.buffer.push(object),
             (Handling::Buffer, _) => self.buffer.upsert(object),
-            (Handling::Apply, EventType::Deleted) => return Ok(Some(Event::Deleted { object, version })),
-            (Handling::Apply, _) => return Ok(Some(Event::Applied { object, version })),
+            (Handling::Apply, EventType::Deleted) => return Ok(Some(ObjectEvent::Deleted { object, version })),
+            (Handling::Apply, _) => return Ok(Some(ObjectEvent::Applied { object, version })),
             (Handling::Replace | Handling::Ignore, _) => {}
         }
         Ok(None)
@@ -380,7 +385,11 @@ impl<K: ApiObject> Driver<K> {
     }
 
     /// Handles a change of an object that is skipped. Its last known state remains until the object is deleted.
-    fn skipped_event(&mut self, event: EventType, skipped: SkippedObject) -> Result<Option<Event<K>>, kube::Error> {
+    fn skipped_event(
+        &mut self,
+        event: EventType,
+        skipped: SkippedObject,
+    ) -> Result<Option<StoredEvent<K>>, kube::Error> {
         let is_selected = self.config.is_selected(&skipped.metadata());
         let is_deleted = event == EventType::Deleted;
         if is_selected && !is_deleted && self.config.decode_error_policy == DecodeErrorPolicy::Fail {
@@ -392,25 +401,25 @@ impl<K: ApiObject> Driver<K> {
             Handling::Buffer if is_selected => self.skip_streamed(skipped),
             Handling::Apply if is_selected => {
                 let removed = self.skip(is_deleted, skipped);
-                let event = removed.map(|object| Event::Deleted { object, version: version.clone() });
-                return Ok(Some(event.unwrap_or(Event::Bookmark { version })));
+                let event = removed.map(|object| ObjectEvent::Deleted { object, version: version.clone() });
+                return Ok(Some(event.unwrap_or(ObjectEvent::Bookmark { version })));
             }
-            Handling::Apply => return Ok(Some(Event::Bookmark { version })),
+            Handling::Apply => return Ok(Some(ObjectEvent::Bookmark { version })),
             Handling::Buffer | Handling::Replace | Handling::Ignore => {}
         }
         Ok(None)
     }
 
     fn skip_streamed(&mut self, skipped: SkippedObject) {
-        let known = self.config.last_known_state(&skipped.key).filter(|known| skipped.is_same(known.meta()));
+        let known = self.config.last_known_state(&skipped.key).filter(|known| skipped.is_same(known.uid()));
         known.into_iter().for_each(|known| self.buffer.add_last_known(known));
         self.list_skipped.insert(skipped.key, skipped.error);
     }
 
     /// Records or, if it was deleted, removes a skipped object. Returns its last known state if that no longer exists.
-    fn skip(&mut self, is_deleted: bool, skipped: SkippedObject) -> Option<Arc<K>> {
+    fn skip(&mut self, is_deleted: bool, skipped: SkippedObject) -> Option<Stored<K>> {
         let known = self.config.last_known_state(&skipped.key);
-        let removed = known.filter(|known| is_deleted || !skipped.is_same(known.meta()));
+        let removed = known.filter(|known| is_deleted || !skipped.is_same(known.uid()));
         if is_deleted {
             self.config.skipped.remove(|| skipped.key);
         } else {
@@ -427,11 +436,11 @@ impl<K: ApiObject> Driver<K> {
         &mut self,
         version: ResourceVersion,
         initial_events_end: bool,
-    ) -> Result<Option<Event<K>>, kube::Error> {
+    ) -> Result<Option<StoredEvent<K>>, kube::Error> {
         let event = EventType::Bookmark { initial_events_end };
         Ok(match self.event_received(event, &version)? {
             Handling::Replace => Some(self.replaced(version)),
-            Handling::Apply => Some(Event::Bookmark { version }),
+            Handling::Apply => Some(ObjectEvent::Bookmark { version }),
             Handling::Buffer | Handling::Ignore => None,
         })
     }

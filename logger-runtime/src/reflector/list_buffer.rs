@@ -1,17 +1,17 @@
 //! A buffer for the objects of a list that is not complete yet.
 
-use std::{collections::HashMap, sync::Arc};
+use std::collections::HashMap;
 
 use kube::Resource;
 
-use crate::object::ObjectKey;
+use crate::{memory::Stored, object::ObjectKey};
 
 /// The objects of a paginated or streamed list.
 ///
 /// Almost always each object is added once. Positions are only indexed when an object changes or is deleted meanwhile.
 #[derive(Debug)]
 pub(super) struct ListBuffer<K> {
-    objects: Vec<Arc<K>>,
+    objects: Vec<Stored<K>>,
     positions: Option<HashMap<ObjectKey, usize>>,
 }
 
@@ -27,13 +27,13 @@ impl<K: Resource> ListBuffer<K> {
     }
 
     /// Empties the buffer and returns its objects.
-    pub(super) fn take(&mut self) -> Vec<Arc<K>> {
+    pub(super) fn take(&mut self) -> Vec<Stored<K>> {
         self.positions = None;
         std::mem::take(&mut self.objects)
     }
 
     /// Adds an object that is not in the buffer.
-    pub(super) fn push(&mut self, object: Arc<K>) {
+    pub(super) fn push(&mut self, object: Stored<K>) {
         match self.positions {
             Some(_) => self.upsert(object),
             None => self.objects.push(object),
@@ -41,8 +41,8 @@ impl<K: Resource> ListBuffer<K> {
     }
 
     /// Adds or replaces an object.
-    pub(super) fn upsert(&mut self, object: Arc<K>) {
-        let key = ObjectKey::from_object(&*object);
+    pub(super) fn upsert(&mut self, object: Stored<K>) {
+        let key = object.object_key();
         let position = self.positions().get(&key).copied();
         if let Some(known) = position.and_then(|position| self.objects.get_mut(position)) {
             *known = object;
@@ -54,8 +54,8 @@ impl<K: Resource> ListBuffer<K> {
     }
 
     /// Adds the last known state of an object that is skipped, unless the buffer has a state of it.
-    pub(super) fn add_last_known(&mut self, object: Arc<K>) {
-        if !self.positions().contains_key(&ObjectKey::from_object(&*object)) {
+    pub(super) fn add_last_known(&mut self, object: Stored<K>) {
+        if !self.positions().contains_key(&object.object_key()) {
             self.upsert(object);
         }
     }
@@ -66,33 +66,34 @@ impl<K: Resource> ListBuffer<K> {
             return;
         };
         self.objects.swap_remove(position);
-        if let Some(moved) = self.objects.get(position).map(|object| ObjectKey::from_object(&**object)) {
+        if let Some(moved) = self.objects.get(position).map(Stored::object_key) {
             self.positions().insert(moved, position);
         }
     }
 
     fn positions(&mut self) -> &mut HashMap<ObjectKey, usize> {
-        let positions = |(position, object): (usize, &Arc<K>)| (ObjectKey::from_object(&**object), position);
+        let positions = |(position, object): (usize, &Stored<K>)| (object.object_key(), position);
         self.positions.get_or_insert_with(|| self.objects.iter().enumerate().map(positions).collect())
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use k8s_openapi::api::core::v1::ConfigMap;
 
     use super::*;
 
-    fn named(name: &str, version: &str) -> Arc<ConfigMap> {
+    fn named(name: &str, version: &str) -> Stored<ConfigMap> {
         let mut object = ConfigMap::default();
         object.metadata.name = Some(name.into());
         object.metadata.resource_version = Some(version.into());
-        Arc::new(object)
+        Arc::new(object).into()
     }
 
     fn versions(buffer: &mut ListBuffer<ConfigMap>) -> Vec<(String, String)> {
-        let meta = |object: &Arc<ConfigMap>| object.metadata.clone();
-        let name = |object| (meta(object).name.unwrap(), meta(object).resource_version.unwrap());
+        let name = |object: &Stored<ConfigMap>| (object.key().1.to_owned(), object.version().unwrap().to_owned());
         let mut all: Vec<_> = buffer.take().iter().map(name).collect();
         all.sort();
         all

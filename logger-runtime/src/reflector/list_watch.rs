@@ -52,14 +52,15 @@ impl<K: ApiObject> ListWatch<K> {
         ListWatch { managed_fields, ..self }
     }
 
-    /// Lists objects and passes each to `sink` as it is decoded, while the rest of the response arrives.
+    /// Lists objects and passes each to `sink` as it is decoded, with its text, while the rest of the response
+    /// arrives.
     ///
     /// # Errors
     /// Fails if the request fails, the response is not a list, or `sink` fails. Objects may have been passed to `sink`.
     pub(super) async fn list(
         &self,
         options: &ListOptions,
-        mut sink: impl FnMut(Result<K, Box<SkippedObject>>) -> Result<(), DecodeError>,
+        mut sink: impl FnMut(Result<K, Box<SkippedObject>>, &[u8]) -> Result<(), DecodeError>,
     ) -> Result<ListMeta, Error> {
         let accept = if K::metadata_api() { METADATA_LIST } else { JSON };
         let request = Request::get(self.uri(&options.list_query())).header(ACCEPT, accept);
@@ -71,12 +72,12 @@ impl<K: ApiObject> ListWatch<K> {
         while let Some(frame) = body.frame().await {
             let bytes = frame?.into_data().unwrap_or_default();
             for chunk in bytes.chunks(decompressor.chunk_size()) {
-                decoder.push_results(decompressor.push(chunk).map_err(read_error)?, &mut sink).map_err(decode_error)?;
+                decoder.push_texts(decompressor.push(chunk).map_err(read_error)?, &mut sink).map_err(decode_error)?;
                 // Yields to other tasks.
                 tokio::task::consume_budget().await;
             }
         }
-        decoder.push_results(decompressor.finish().map_err(read_error)?, &mut sink).map_err(decode_error)?;
+        decoder.push_texts(decompressor.finish().map_err(read_error)?, &mut sink).map_err(decode_error)?;
         decoder.finish().map_err(decode_error)
     }
 

@@ -4,7 +4,7 @@ mod table;
 
 use std::{fmt, hash::Hash, marker::PhantomData};
 
-pub(super) use table::{AnyIndexTable, IndexTable};
+pub(super) use table::{AnyIndexTable, IndexTable, State};
 
 /// The function of an index: returns the values of an object.
 pub trait IndexFunc<K, V>: Fn(&K) -> Vec<V> + Send + Sync + 'static {}

@@ -8,9 +8,11 @@ use kube::core::Selector;
 use super::{
     Store, WaitError,
     index::{Index, IndexValue},
-    matches, namespace_of,
 };
-use crate::object::{ApiObject, ObjectKey, resource_name};
+use crate::{
+    memory::LabelMatcher,
+    object::{ApiObject, ObjectKey, resource_name},
+};
 
 /// Reads the objects of a kind from an informer's store. Clones read the same store.
 ///
@@ -121,7 +123,8 @@ impl<K: ApiObject> Lister<K> {
         F: Fn(&K) -> Vec<V>,
         Q: Eq + Hash + ?Sized,
     {
-        self.store.by_index_if(index, value, |object| matches(object, selector))
+        let matcher = LabelMatcher::new(selector);
+        self.store.by_index_if(index, value, |object| object.matches(&matcher))
     }
 }
 
@@ -183,7 +186,7 @@ impl<K: ApiObject> NamespaceLister<K> {
         F: Fn(&K) -> Vec<V>,
         Q: Eq + Hash + ?Sized,
     {
-        self.store.by_index_if(index, value, |object| namespace_of(object) == self.namespace)
+        self.store.by_index_if(index, value, |object| object.key().0 == self.namespace)
     }
 }
 

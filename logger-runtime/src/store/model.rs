@@ -170,22 +170,33 @@ fn compare(store: &Store<ConfigMap>, model: &Model) -> Result<(), TestCaseError>
     Ok(())
 }
 
+fn check(memory: Memory, steps: &[Step]) -> Result<(), TestCaseError> {
+    let (store, mut model) = (Store::with_memory(memory), Model::default());
+    for step in steps {
+        let changes = match event(step) {
+            Some(event) => describe(store.apply(event)),
+            None => {
+                drop(store.add_index(index()));
+                Vec::new()
+            }
+        };
+        prop_assert_eq!(sort_missed_deletions(changes), model.apply(step));
+        compare(&store, &model)?;
+    }
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
     #[test]
     fn s01_to_s07_hold_after_every_step_of_random_histories(steps in steps()) {
-        let (store, mut model) = (Store::default(), Model::default());
-        for step in &steps {
-            let changes = match event(step) {
-                Some(event) => describe(store.apply(event)),
-                None => {
-                    drop(store.add_index(index()));
-                    Vec::new()
-                }
-            };
-            prop_assert_eq!(sort_missed_deletions(changes), model.apply(step));
-            compare(&store, &model)?;
-        }
+        check(Memory::Plain, &steps)?;
+    }
+
+    #[cfg(feature = "compact")]
+    #[test]
+    fn s01_to_s07_hold_for_compact_objects(steps in steps()) {
+        check(Memory::Compact, &steps)?;
     }
 }

@@ -17,9 +17,11 @@ use tokio::time::Instant;
 use super::{
     Store,
     index::{Index, IndexValue},
-    key_of, name_of, namespace_of,
 };
-use crate::object::{ObjectKey, version};
+use crate::{
+    memory::{name_of, namespace_of},
+    object::{ObjectKey, version},
+};
 
 /// The default of the maximum number of writes.
 const CAPACITY: usize = 1024;
@@ -219,6 +221,10 @@ impl<K: Resource> Writes<K> {
             write.remove();
         }
     }
+}
+
+fn key_of<K: Resource>(object: &Arc<K>) -> (&str, &str) {
+    (namespace_of(object.as_ref()), name_of(object.as_ref()))
 }
 
 fn version_of<K: Resource>(object: &Arc<K>) -> &str {

@@ -1,22 +1,14 @@
 //! The objects by namespace and name. The keys are read from the objects, so the tables contain only pointers.
 
-use std::{hash::BuildHasher, sync::Arc};
+use std::hash::BuildHasher;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 use kube::Resource;
 
+use crate::memory::Stored;
+
 /// Tables up to this capacity are not shrunk.
 const MIN_SHRINK_CAPACITY: usize = 64;
-
-/// Returns the namespace of an object; empty if it is cluster-scoped or a transform removed it.
-pub(super) fn namespace_of<K: Resource>(object: &K) -> &str {
-    object.meta().namespace.as_deref().unwrap_or_default()
-}
-
-/// Returns the name of an object; empty if a transform removed it.
-pub(super) fn name_of<K: Resource>(object: &K) -> &str {
-    object.meta().name.as_deref().unwrap_or_default()
-}
 
 /// Shrinks a table that is mostly empty, so that memory does not stay at its peak.
 pub(super) fn shrink_if_sparse<T>(table: &mut HashTable<T>, rehash: impl Fn(&T) -> u64) {
@@ -25,18 +17,13 @@ pub(super) fn shrink_if_sparse<T>(table: &mut HashTable<T>, rehash: impl Fn(&T) 
     }
 }
 
-/// Returns the key of an object: its namespace and name.
-pub(super) fn key_of<K: Resource>(object: &Arc<K>) -> (&str, &str) {
-    (namespace_of(object.as_ref()), name_of(object.as_ref()))
-}
-
 /// One object per namespace and name, in no order.
 ///
 /// Each object has two entries: one found by its key in one step, which is the most frequent query, and one in its
 /// namespace.
 #[derive(Debug)]
 pub(super) struct Table<K> {
-    objects: HashTable<Arc<K>>,
+    objects: HashTable<Stored<K>>,
     namespaces: HashTable<Namespace<K>>,
     hasher: DefaultHashBuilder,
 }
@@ -45,7 +32,7 @@ pub(super) struct Table<K> {
 #[derive(Debug)]
 struct Namespace<K> {
     name: Box<str>,
-    objects: HashTable<Arc<K>>,
+    objects: HashTable<Stored<K>>,
 }
 
 impl<K> Default for Table<K> {
@@ -60,11 +47,11 @@ impl<K> Table<K> {
         self.objects.len()
     }
 
-    pub(super) fn all(&self) -> impl ExactSizeIterator<Item = &Arc<K>> {
+    pub(super) fn all(&self) -> impl ExactSizeIterator<Item = &Stored<K>> {
         self.objects.iter()
     }
 
-    pub(super) fn in_namespace(&self, name: &str) -> impl ExactSizeIterator<Item = &Arc<K>> {
+    pub(super) fn in_namespace(&self, name: &str) -> impl ExactSizeIterator<Item = &Stored<K>> {
         let namespace = self.namespaces.find(self.hasher.hash_one(name), |namespace| *namespace.name == *name);
         namespace.map_or_else(Default::default, |namespace| namespace.objects.iter())
     }
@@ -81,30 +68,31 @@ impl<K> Table<K> {
 }
 
 impl<K: Resource> Table<K> {
-    pub(super) fn get(&self, namespace: &str, name: &str) -> Option<&Arc<K>> {
-        self.objects.find(self.hasher.hash_one((namespace, name)), |object| key_of(object) == (namespace, name))
+    pub(super) fn get(&self, namespace: &str, name: &str) -> Option<&Stored<K>> {
+        self.objects.find(self.hasher.hash_one((namespace, name)), |object| object.key() == (namespace, name))
     }
 
     /// Returns the stored object with the namespace and name of this one.
-    pub(super) fn get_by_key_of(&self, object: &K) -> Option<&Arc<K>> {
-        self.get(namespace_of(object), name_of(object))
+    pub(super) fn get_by_key_of(&self, object: &Stored<K>) -> Option<&Stored<K>> {
+        let (namespace, name) = object.key();
+        self.get(namespace, name)
     }
 
     /// Stores an object and returns the previous one of its namespace and name.
-    pub(super) fn insert(&mut self, object: Arc<K>) -> Option<Arc<K>> {
+    pub(super) fn insert(&mut self, object: Stored<K>) -> Option<Stored<K>> {
         let Table { objects, namespaces, hasher } = self;
-        let name = namespace_of(object.as_ref());
+        let (name, _) = object.key();
         let mut namespace = namespaces
             .entry(hasher.hash_one(name), |known| *known.name == *name, |known| hasher.hash_one(&*known.name))
             .or_insert_with(|| Namespace { name: name.into(), objects: HashTable::new() });
-        insert(&mut namespace.get_mut().objects, Arc::clone(&object), hasher);
+        insert(&mut namespace.get_mut().objects, object.clone(), hasher);
         insert(objects, object, hasher)
     }
 
     /// Removes the object with the namespace and name of this one. The entry of an empty namespace is removed.
-    pub(super) fn remove_by_key_of(&mut self, object: &K) -> Option<Arc<K>> {
+    pub(super) fn remove_by_key_of(&mut self, object: &Stored<K>) -> Option<Stored<K>> {
         let Table { objects, namespaces, hasher } = self;
-        let key = (namespace_of(object), name_of(object));
+        let key = object.key();
         let removed = remove(objects, key, hasher)?;
         if let Ok(mut namespace) = namespaces.find_entry(hasher.hash_one(key.0), |known| *known.name == *key.0) {
             remove(&mut namespace.get_mut().objects, key, hasher);
@@ -119,26 +107,26 @@ impl<K: Resource> Table<K> {
 
 /// Inserts an object into a table by its key and returns the previous one.
 pub(super) fn insert<K: Resource>(
-    objects: &mut HashTable<Arc<K>>,
-    object: Arc<K>,
+    objects: &mut HashTable<Stored<K>>,
+    object: Stored<K>,
     hasher: &DefaultHashBuilder,
-) -> Option<Arc<K>> {
-    let hash = hasher.hash_one(key_of(&object));
-    if let Some(known) = objects.find_mut(hash, |known| key_of(known) == key_of(&object)) {
+) -> Option<Stored<K>> {
+    let hash = hasher.hash_one(object.key());
+    if let Some(known) = objects.find_mut(hash, |known| known.key() == object.key()) {
         return Some(std::mem::replace(known, object));
     }
-    objects.insert_unique(hash, object, |known| hasher.hash_one(key_of(known)));
+    objects.insert_unique(hash, object, |known| hasher.hash_one(known.key()));
     None
 }
 
 /// Removes the object of this key from a table.
 fn remove<K: Resource>(
-    objects: &mut HashTable<Arc<K>>,
+    objects: &mut HashTable<Stored<K>>,
     key: (&str, &str),
     hasher: &DefaultHashBuilder,
-) -> Option<Arc<K>> {
-    let known = objects.find_entry(hasher.hash_one(key), |known| key_of(known) == key).ok()?;
+) -> Option<Stored<K>> {
+    let known = objects.find_entry(hasher.hash_one(key), |known| known.key() == key).ok()?;
     let (removed, _) = known.remove();
-    shrink_if_sparse(objects, |known| hasher.hash_one(key_of(known)));
+    shrink_if_sparse(objects, |known| hasher.hash_one(known.key()));
     Some(removed)
 }

@@ -1,5 +1,30 @@
 //! Tests of the rules of the store, by number.
 
+/// Declares tests of these functions for each way to hold objects in memory.
+macro_rules! for_each_memory {
+    (fn $($test:ident),*; async $($async_test:ident),*) => {
+        for_each_memory!(mod plain: Plain; fn $($test),*; async $($async_test),*);
+        #[cfg(feature = "compact")]
+        for_each_memory!(mod compact: Compact; fn $($test),*; async $($async_test),*);
+    };
+    (mod $module:ident: $memory:ident; fn $($test:ident),*; async $($async_test:ident),*) => {
+        mod $module {
+            $(
+                #[test]
+                fn $test() {
+                    super::$test(crate::Memory::$memory);
+                }
+            )*
+            $(
+                #[tokio::test(start_paused = true)]
+                async fn $async_test() {
+                    super::$async_test(crate::Memory::$memory).await;
+                }
+            )*
+        }
+    };
+}
+
 mod indexes;
 mod mutation_cache;
 mod resource_version;
@@ -50,14 +75,15 @@ pub(super) fn bookmark(version: &str) -> Event<ConfigMap> {
 
 /// Formats changes, such as `add a/1@7`, `update a/1@7->8` and `delete a/1@8`.
 pub(super) fn describe(changes: impl IntoIterator<Item = Change<ConfigMap>>) -> Vec<String> {
+    let version = |object: &Stored<ConfigMap>| object.version().unwrap_or_default().to_owned();
     let describe = |change| match change {
-        Change::Added(new) => format!("add {}@{}", ObjectKey::from_object(&*new), version(&new)),
+        Change::Added(new) => format!("add {}@{}", new.object_key(), version(&new)),
         Change::Updated { old, new } => {
-            format!("update {}@{}->{}", ObjectKey::from_object(&*new), version(&old), version(&new))
+            format!("update {}@{}->{}", new.object_key(), version(&old), version(&new))
         }
         Change::Deleted { object, final_state_unknown } => {
             let missed = if final_state_unknown { " (missed)" } else { "" };
-            format!("delete {}@{}{missed}", ObjectKey::from_object(&*object), version(&object))
+            format!("delete {}@{}{missed}", object.object_key(), version(&object))
         }
     };
     changes.into_iter().map(describe).collect()
@@ -70,24 +96,41 @@ pub(super) fn keys(objects: &[Arc<ConfigMap>]) -> Vec<String> {
     keys.iter().map(ToString::to_string).collect()
 }
 
-fn store_of(objects: impl IntoIterator<Item = ConfigMap>) -> Store<ConfigMap> {
-    let store = Store::default();
+fn store_of(memory: Memory, objects: impl IntoIterator<Item = ConfigMap>) -> Store<ConfigMap> {
+    let store = Store::with_memory(memory);
     objects.into_iter().for_each(|object| drop(store.apply(applied(object))));
     store
 }
 
-#[test]
-fn a_list_of_an_older_version_replaces_objects_of_equal_versions() {
-    let store = store_of([object("a", "1", "20")]);
+for_each_memory! {
+    fn a_list_of_an_older_version_replaces_objects_of_equal_versions,
+    s05_a_namespace_is_listed_without_other_namespaces,
+    s05_label_selectors_filter_and_the_everything_selector_selects_all_objects,
+    an_empty_namespace_leaves_no_entry_behind,
+    deleting_an_unknown_object_is_not_a_change,
+    an_object_without_a_name_is_stored_under_the_empty_name,
+    s06_a_replacement_reports_deletions_first_and_no_unchanged_objects,
+    s06_a_replacement_reports_a_recreated_object_as_a_deletion_and_an_addition,
+    s06_an_object_that_is_listed_repeatedly_is_stored_once_in_its_last_state,
+    s06_a_relist_retains_objects_that_are_stored_in_the_same_version,
+    s06_a_relist_can_reuse_the_stored_object,
+    s06_readers_see_one_generation_and_never_a_mix,
+    a_query_result_never_changes,
+    memory_of_deleted_objects_is_released;
+    async
+}
+
+fn a_list_of_an_older_version_replaces_objects_of_equal_versions(memory: Memory) {
+    let store = store_of(memory, [object("a", "1", "20")]);
     store.apply(bookmark("50"));
     let changes = store.apply(replaced(vec![object("a", "1", "20")], "30"));
     assert_eq!(describe(changes), ["update a/1@20->20"]);
     assert_eq!(describe(store.apply(replaced(vec![object("a", "1", "20")], "31"))), [""; 0]);
 }
 
-#[test]
-fn s05_a_namespace_is_listed_without_other_namespaces() {
-    let store = store_of([object("a", "1", "1"), object("b", "1", "2"), object("a", "2", "3"), object("", "1", "4")]);
+fn s05_a_namespace_is_listed_without_other_namespaces(memory: Memory) {
+    let store =
+        store_of(memory, [object("a", "1", "1"), object("b", "1", "2"), object("a", "2", "3"), object("", "1", "4")]);
     assert_eq!(keys(&store.list_namespace("a")), ["a/1", "a/2"]);
     assert_eq!(keys(&store.list_namespace("")), ["1"]);
     assert!(store.list_namespace("c").is_empty());
@@ -95,15 +138,15 @@ fn s05_a_namespace_is_listed_without_other_namespaces() {
     assert_eq!(store.len(), 4);
 }
 
-#[test]
-fn s05_label_selectors_filter_and_the_everything_selector_selects_all_objects() {
+fn s05_label_selectors_filter_and_the_everything_selector_selects_all_objects(memory: Memory) {
     let labelled = |namespace: &str, name: &str, app: &str| {
         let mut object = object(namespace, name, "1");
         object.metadata.labels = Some(BTreeMap::from([("app".to_owned(), app.to_owned())]));
         object
     };
     let bare = object("a", "bare", "1");
-    let store = store_of([labelled("a", "1", "web"), labelled("a", "2", "db"), labelled("b", "1", "web"), bare]);
+    let store =
+        store_of(memory, [labelled("a", "1", "web"), labelled("a", "2", "db"), labelled("b", "1", "web"), bare]);
     let web: Selector = Expression::Equal("app".to_owned(), "web".to_owned()).into();
     assert_eq!(keys(&store.list_matching(&web)), ["a/1", "b/1"]);
     assert_eq!(keys(&store.list_namespace_matching("a", &web)), ["a/1"]);
@@ -113,21 +156,18 @@ fn s05_label_selectors_filter_and_the_everything_selector_selects_all_objects() 
     assert_eq!(keys(&store.list_namespace_matching("a", &all)), ["a/1", "a/2", "a/bare"]);
 }
 
-#[test]
-fn an_empty_namespace_leaves_no_entry_behind() {
-    let store = store_of([object("a", "1", "1")]);
+fn an_empty_namespace_leaves_no_entry_behind(memory: Memory) {
+    let store = store_of(memory, [object("a", "1", "1")]);
     assert_eq!(describe(store.apply(deleted(object("a", "1", "2")))), ["delete a/1@2"]);
     assert_eq!((store.read().table.capacity().1, store.len()), (0, 0));
 }
 
-#[test]
-fn deleting_an_unknown_object_is_not_a_change() {
-    assert!(Store::default().apply(deleted(object("a", "1", "1"))).is_empty());
+fn deleting_an_unknown_object_is_not_a_change(memory: Memory) {
+    assert!(Store::with_memory(memory).apply(deleted(object("a", "1", "1"))).is_empty());
 }
 
-#[test]
-fn an_object_without_a_name_is_stored_under_the_empty_name() {
-    let store = Store::default();
+fn an_object_without_a_name_is_stored_under_the_empty_name(memory: Memory) {
+    let store = Store::with_memory(memory);
     let nameless = |version: &str| {
         let object = Arc::new(ConfigMap::default());
         Event::Applied { object, version: ResourceVersion::new(version) }
@@ -140,9 +180,8 @@ fn an_object_without_a_name_is_stored_under_the_empty_name() {
     assert!(store.is_empty());
 }
 
-#[test]
-fn s06_a_replacement_reports_deletions_first_and_no_unchanged_objects() {
-    let store = store_of(["gone", "same", "changed"].map(|name| object("a", name, "1")));
+fn s06_a_replacement_reports_deletions_first_and_no_unchanged_objects(memory: Memory) {
+    let store = store_of(memory, ["gone", "same", "changed"].map(|name| object("a", name, "1")));
     let new = vec![object("a", "same", "1"), object("a", "changed", "2"), object("a", "new", "3")];
     assert_eq!(
         describe(store.apply(replaced(new, "3"))),
@@ -150,26 +189,23 @@ fn s06_a_replacement_reports_deletions_first_and_no_unchanged_objects() {
     );
 }
 
-#[test]
-fn s06_a_replacement_reports_a_recreated_object_as_a_deletion_and_an_addition() {
-    let store = store_of([with_uid(object("a", "1", "1"), "old")]);
+fn s06_a_replacement_reports_a_recreated_object_as_a_deletion_and_an_addition(memory: Memory) {
+    let store = store_of(memory, [with_uid(object("a", "1", "1"), "old")]);
     let recreated = with_uid(object("a", "1", "2"), "new");
     assert_eq!(describe(store.apply(replaced(vec![recreated], "2"))), ["delete a/1@1 (missed)", "add a/1@2"]);
     assert_eq!(store.list()[0].metadata.uid.as_deref(), Some("new"));
 }
 
-#[test]
-fn s06_an_object_that_is_listed_repeatedly_is_stored_once_in_its_last_state() {
-    let store = store_of([object("a", "1", "1")]);
+fn s06_an_object_that_is_listed_repeatedly_is_stored_once_in_its_last_state(memory: Memory) {
+    let store = store_of(memory, [object("a", "1", "1")]);
     let repeated = vec![object("a", "1", "1"), object("a", "1", "2"), object("a", "2", "1"), object("a", "2", "2")];
     let changes = describe(store.apply(replaced(repeated, "2")));
     assert_eq!(changes, ["update a/1@1->2", "add a/2@1", "update a/2@1->2"]);
     assert_eq!(store.len(), 2);
 }
 
-#[test]
-fn s06_a_relist_retains_objects_that_are_stored_in_the_same_version() {
-    let store = store_of([object("a", "1", "1"), object("a", "2", "1")]);
+fn s06_a_relist_retains_objects_that_are_stored_in_the_same_version(memory: Memory) {
+    let store = store_of(memory, [object("a", "1", "1"), object("a", "2", "1")]);
     let before = store.get("a", "1").unwrap();
     let again: Vec<_> = ["1", "2"].map(|name| Arc::new(object("a", name, "1"))).into();
     let new = Arc::downgrade(&again[0]);
@@ -180,9 +216,8 @@ fn s06_a_relist_retains_objects_that_are_stored_in_the_same_version() {
     assert!(Arc::ptr_eq(&before, &store.get("a", "1").unwrap()));
 }
 
-#[test]
-fn s06_a_relist_can_reuse_the_stored_object() {
-    let store = store_of([object("a", "1", "7")]);
+fn s06_a_relist_can_reuse_the_stored_object(memory: Memory) {
+    let store = store_of(memory, [object("a", "1", "7")]);
     let known = store.get_at_version("a", "1", "7").unwrap();
     assert!(Arc::ptr_eq(&known, &store.get("a", "1").unwrap()));
     assert!(store.get_at_version("a", "1", "8").is_none() && store.get_at_version("a", "2", "7").is_none());
@@ -192,15 +227,14 @@ fn s06_a_relist_can_reuse_the_stored_object() {
 }
 
 /// Generations of 50 objects each replace one another while other threads read.
-#[test]
-fn s06_readers_see_one_generation_and_never_a_mix() {
+fn s06_readers_see_one_generation_and_never_a_mix(memory: Memory) {
     const SIZE: usize = 50;
     let by_version = Index::<ConfigMap>::new("by_version", |map| vec![map.metadata.resource_version.clone().unwrap()]);
     let generation = |nth: usize| {
         let name = |i: usize| format!("{}", i + nth % 2 * 10);
         replaced((0..SIZE).map(|i| object("a", &name(i), &nth.to_string())).collect(), &nth.to_string())
     };
-    let store = Store::default();
+    let store = Store::with_memory(memory);
     store.add_index(by_version).unwrap();
     store.apply(generation(1));
     let start = Barrier::new(3);
@@ -223,18 +257,16 @@ fn s06_readers_see_one_generation_and_never_a_mix() {
     });
 }
 
-#[test]
-fn a_query_result_never_changes() {
-    let store = store_of([object("a", "1", "1")]);
+fn a_query_result_never_changes(memory: Memory) {
+    let store = store_of(memory, [object("a", "1", "1")]);
     let read = store.get("a", "1").unwrap();
     store.apply(applied(object("a", "1", "2")));
     assert_eq!(version(&read).as_str(), "1");
     assert_eq!(version(&store.get_by_key(&ObjectKey::namespaced("a", "1")).unwrap()).as_str(), "2");
 }
 
-#[test]
-fn memory_of_deleted_objects_is_released() {
-    let store = store_of((0..10_000).map(|i| object("a", &i.to_string(), "1")));
+fn memory_of_deleted_objects_is_released(memory: Memory) {
+    let store = store_of(memory, (0..10_000).map(|i| object("a", &i.to_string(), "1")));
     store.apply(replaced(vec![object("a", "0", "1")], "2"));
     assert_eq!(store.len(), 1);
     assert!(store.read().table.capacity().0 < 400, "{:?}", store.read().table.capacity());

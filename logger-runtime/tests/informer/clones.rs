@@ -14,7 +14,10 @@ use logger_runtime::informer::{Config, HandlerOptions, SharedInformer};
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
-use crate::fixture::{Fixture, run_until_idle};
+use crate::{
+    MEMORY,
+    fixture::{Fixture, run_until_idle},
+};
 
 static CLONES: AtomicUsize = AtomicUsize::new(0);
 
@@ -68,7 +71,7 @@ async fn objects_are_never_cloned_between_the_wire_and_the_handlers() {
     let apis = [Api::<Counted>::namespaced(fixture.client(), "default")];
     let config =
         Config::default().reflector(|reflector| reflector.transform(|map: &mut Counted| map.0.immutable = None));
-    let informer = SharedInformer::with_config(apis, config);
+    let informer = SharedInformer::with_config(apis, config.memory(MEMORY));
     let resyncs = HandlerOptions::new().resync(Duration::from_secs(1)).filter(|map: &Counted| map.0.data.is_some());
     informer.add_event_handler_with(resyncs, |_| {}).unwrap();
     informer.add_event_handler(|_| {}).unwrap();

@@ -14,7 +14,10 @@ use logger_runtime::{
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use tokio_util::sync::CancellationToken;
 
-use crate::fixture::{Fixture, TIMEOUT, run_until_idle};
+use crate::{
+    MEMORY,
+    fixture::{Fixture, TIMEOUT, run_until_idle},
+};
 
 /// A ConfigMap whose state is a number. Decoding the state `panic` panics.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -65,7 +68,8 @@ impl Resource for Counter {
 }
 
 fn informer(fixture: &Fixture, config: Config<Counter>) -> SharedInformer<Counter> {
-    let informer = SharedInformer::with_config([Api::namespaced(fixture.client(), "default")], config);
+    let apis = [Api::namespaced(fixture.client(), "default")];
+    let informer = SharedInformer::with_config(apis, config.memory(MEMORY));
     let running = informer.clone();
     tokio::spawn(async move { running.run(CancellationToken::new()).await.unwrap() });
     informer

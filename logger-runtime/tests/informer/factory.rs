@@ -42,7 +42,7 @@ async fn one_informer_per_kind_however_often_it_is_requested() {
 #[tokio::test(start_paused = true)]
 async fn informers_requested_after_start_run_after_a_second_start() {
     let fixture = Fixture::new();
-    let factory = InformerFactory::new(fixture.client());
+    let factory = fixture.factory();
     factory.informer::<ConfigMap>();
     factory.start();
     factory.wait_for_sync(DEADLINE).await.unwrap();
@@ -60,7 +60,7 @@ async fn informers_requested_after_start_run_after_a_second_start() {
 async fn sync_error(fault: Fault) -> SyncError {
     let fixture = Fixture::new();
     fixture.faults.always(Verb::List, fault);
-    let factory = InformerFactory::new(fixture.client());
+    let factory = fixture.factory();
     factory.informer::<Secret>();
     factory.informer::<ConfigMap>();
     factory.start();
@@ -92,8 +92,12 @@ async fn a_sync_error_names_the_kinds_and_reasons() {
 #[tokio::test(start_paused = true)]
 async fn a_sync_error_names_a_kind_that_is_not_served_and_no_synced_kind() {
     let fixture = Fixture::new();
+<<<<<<< ours
     fixture.faults.always(Requests::to("csidrivers"), Fault::answer(404, "404 page not found\n"));
     let factory = InformerFactory::new(fixture.client());
+=======
+    let factory = fixture.factory();
+>>>>>>> theirs
     factory.informer::<ConfigMap>();
     factory.informer::<CSIDriver>();
     factory.start();
@@ -113,7 +117,7 @@ async fn shutdown_ends_every_task_even_if_the_server_hangs() {
     ] {
         let fixture = Fixture::new();
         fixture.faults.always(verb, fault);
-        let factory = InformerFactory::new(fixture.client());
+        let factory = fixture.factory();
         run_until_idle().await;
         let tasks = alive_tasks();
         let mut received = record_events(&factory.informer::<ConfigMap>());
@@ -135,7 +139,7 @@ async fn shutdown_ends_every_task_even_if_the_server_hangs() {
 #[tokio::test(start_paused = true)]
 async fn a_dropped_run_leaves_no_task() {
     let fixture = Fixture::new();
-    let factory = InformerFactory::new(fixture.client());
+    let factory = fixture.factory();
     factory.informer::<ConfigMap>();
     run_until_idle().await;
     let tasks = alive_tasks();
@@ -152,7 +156,7 @@ async fn a_dropped_run_leaves_no_task() {
 #[tokio::test(start_paused = true)]
 async fn a_factory_starts_nothing_after_its_shutdown() {
     let fixture = Fixture::new();
-    let factory = InformerFactory::new(fixture.client());
+    let factory = fixture.factory();
     factory.shutdown().await;
     factory.informer::<ConfigMap>();
     run_until_idle().await;
@@ -175,7 +179,12 @@ async fn a_factory_passes_its_options_to_its_informers() {
     }
     let factory = InformerFactory::builder(fixture.client())
         .namespaces(["default", "other", "default"])
-        .defaults(|config| config.resync(Duration::from_secs(1)).reflector(|reflector| reflector.labels("tier=web")))
+        .defaults(|config| {
+            config
+                .memory(crate::MEMORY)
+                .resync(Duration::from_secs(1))
+                .reflector(|reflector| reflector.labels("tier=web"))
+        })
         .configure::<ConfigMap>(|config| {
             config.reflector(|reflector| {
                 reflector.transform(|map| map.data = self::config_map("", state(map).parse::<i32>().unwrap() * 2).data)

@@ -8,10 +8,15 @@ use kube::{
     api::{DeleteParams, Patch, PatchParams, PostParams},
 };
 use logger_apiserver::{ApiServer, Faults};
-use logger_runtime::informer::{Config, Event, HandlerOptions, HandlerRegistration, SharedInformer};
+use logger_runtime::{
+    InformerFactory,
+    informer::{Config, Event, HandlerOptions, HandlerRegistration, SharedInformer},
+};
 use serde_json::json;
 use tokio::{runtime::Handle, sync::mpsc, task::JoinHandle, time::timeout};
 use tokio_util::sync::CancellationToken;
+
+use crate::MEMORY;
 
 /// Exceeds every wait: the clock is paused, so it elapses only when no task can make progress.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(60);
@@ -38,12 +43,17 @@ impl Fixture {
 
     /// Creates an informer behind the faults.
     pub(crate) fn informer(&self) -> SharedInformer<ConfigMap> {
-        SharedInformer::new(Api::namespaced(self.client(), "default"))
+        self.informer_with(Config::default())
     }
 
     /// Creates an informer with custom options behind the faults.
     pub(crate) fn informer_with(&self, config: Config<ConfigMap>) -> SharedInformer<ConfigMap> {
-        SharedInformer::with_config([Api::namespaced(self.client(), "default")], config)
+        SharedInformer::with_config([Api::namespaced(self.client(), "default")], config.memory(MEMORY))
+    }
+
+    /// Creates a factory of informers behind the faults.
+    pub(crate) fn factory(&self) -> InformerFactory {
+        InformerFactory::builder(self.client()).defaults(|config| config.memory(MEMORY)).build()
     }
 
     /// Creates these objects in state 1, and an informer that has synced with them.

@@ -31,3 +31,9 @@ mod user_code;
 mod versions;
 #[cfg(test)]
 mod watch_failures;
+
+use logger_runtime::Memory;
+
+/// How the informers of the tests hold their objects. `tests/informer_compact` has the same tests with the other way.
+#[cfg(test)]
+pub(crate) const MEMORY: Memory = Memory::Plain;

@@ -84,7 +84,7 @@ async fn two_namespaces(fixture: &Fixture) -> (SharedInformer<ConfigMap>, Record
         in_namespace(fixture, namespace).create(&PostParams::default(), &config_map("a", state)).await.unwrap();
     }
     let apis = ["one", "two"].map(|namespace| Api::namespaced(fixture.client(), namespace));
-    let informer = SharedInformer::with_config(apis, Config::default());
+    let informer = SharedInformer::with_config(apis, Config::default().memory(crate::MEMORY));
     let received = record_events(&informer);
     (informer, received)
 }

@@ -11,7 +11,7 @@ use std::{
 
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use logger_runtime::{
-    Index, InformerFactory,
+    Index,
     informer::{Config, HandlerOptions},
 };
 use tokio::time::timeout;
@@ -161,7 +161,7 @@ async fn an_informer_that_dies_has_not_synced_and_its_run_returns_an_error() {
 #[tokio::test(start_paused = true)]
 async fn the_run_of_a_factory_returns_the_error_of_an_informer_that_dies() {
     let fixture = Fixture::new();
-    let factory = InformerFactory::new(fixture.client());
+    let factory = fixture.factory();
     let (maps, secrets) = (factory.informer::<ConfigMap>(), factory.informer::<Secret>());
     maps.add_index(unhashable()).unwrap();
     let (run, cancelled) = (factory.clone(), CancellationToken::new());
@@ -179,7 +179,7 @@ async fn the_run_of_a_factory_returns_the_error_of_an_informer_that_dies() {
 #[tokio::test(start_paused = true)]
 async fn the_run_of_a_factory_ends_without_an_error_when_it_is_cancelled() {
     let fixture = Fixture::new();
-    let factory = InformerFactory::new(fixture.client());
+    let factory = fixture.factory();
     factory.informer::<ConfigMap>();
     let (run, cancelled) = (factory.clone(), CancellationToken::new());
     let token = cancelled.clone();

@@ -45,7 +45,7 @@ async fn a_server_whose_versions_go_back_is_listed_again_with_correct_contents()
     let api = Api::namespaced(switched_client(servers, Arc::clone(&is_restored)), "default");
     let timeout = Duration::from_secs(200);
     let config = Config::default().reflector(|reflector| reflector.watch_timeout(timeout, timeout));
-    let informer = SharedInformer::with_config([api], config);
+    let informer = SharedInformer::with_config([api], config.memory(crate::MEMORY));
     start_synced(&informer).await;
     let gate = WriteGate::new(informer.store());
     let key = ObjectKey::namespaced("default", "late");

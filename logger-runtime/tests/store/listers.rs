@@ -6,7 +6,7 @@ use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
 use kube::core::{Expression, Selector};
 use logger_runtime::{Index, Lister, NotFound, ObjectKey, Store};
 
-use crate::object;
+use crate::{MEMORY, fixture::object};
 
 const BY_APP: Index<ConfigMap> =
     Index::new("by_app", |map| map.metadata.labels.iter().flat_map(BTreeMap::values).cloned().collect());
@@ -19,7 +19,7 @@ fn labelled(namespace: &str, name: &str, app: &str) -> ConfigMap {
 
 fn lister() -> Lister<ConfigMap> {
     let maps = [labelled("a", "1", "web"), labelled("a", "2", "db"), labelled("b", "1", "web"), object("b", "2")];
-    Lister::new(Store::from_iter(maps))
+    Lister::new(Store::collect(MEMORY, maps))
 }
 
 #[test]
@@ -31,7 +31,7 @@ fn not_found_errors_contain_resource_and_namespace() {
     let by_key = lister().get_by_key(&ObjectKey::namespaced("a", "nobody")).unwrap_err();
     assert_eq!(by_key, missing);
 
-    let namespaces = Lister::<Namespace>::new(Store::default());
+    let namespaces = Lister::<Namespace>::new(Store::collect(MEMORY, Vec::<Namespace>::new()));
     assert_eq!(namespaces.get("nowhere").unwrap_err().to_string(), "namespaces \"nowhere\" not found");
 }
 
@@ -59,7 +59,7 @@ fn selectors_and_indexes_can_be_combined() {
 
 #[test]
 fn collecting_objects_with_one_name_keeps_the_last() {
-    let store = Store::from_iter([labelled("a", "1", "first"), labelled("a", "1", "last")]);
+    let store = Store::<ConfigMap>::collect(MEMORY, [labelled("a", "1", "first"), labelled("a", "1", "last")]);
     assert_eq!(store.len(), 1);
     assert_eq!(store.by_index(&BY_APP, "last").len(), 1);
 }

@@ -2,14 +2,11 @@
 #![cfg(feature = "informers")]
 
 mod allocations;
+mod fixture;
 mod listers;
 mod running_informer;
 
-use k8s_openapi::api::core::v1::ConfigMap;
+use logger_runtime::Memory;
 
-fn object(namespace: &str, name: &str) -> ConfigMap {
-    let mut object = ConfigMap::default();
-    object.metadata.namespace = Some(namespace.to_owned());
-    object.metadata.name = Some(name.to_owned());
-    object
-}
+/// How the stores of the tests hold their objects. `tests/store_compact` has the same tests with the other way.
+const MEMORY: Memory = Memory::Plain;

@@ -10,11 +10,12 @@ use kube::{
 use logger_apiserver::ApiServer;
 use logger_runtime::{
     Index, IndexError, MutationCache, ObjectKey, ResourceVersion, SharedInformer, WaitError, WriteGate,
+    informer::Config,
 };
 use tokio::{task::JoinHandle, time::timeout};
 use tokio_util::sync::CancellationToken;
 
-use crate::object;
+use crate::{MEMORY, fixture::object};
 
 /// Exceeds every wait: the clock is paused.
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -25,7 +26,8 @@ const BY_NAME_LENGTH: Index<ConfigMap, usize> =
 /// Starts an informer and waits until it has synced.
 async fn start_synced() -> (Api<ConfigMap>, SharedInformer<ConfigMap>, CancellationToken, JoinHandle<()>) {
     let maps: Api<ConfigMap> = Api::namespaced(ApiServer::new().client(), "default");
-    let (informer, cancelled) = (SharedInformer::new(maps.clone()), CancellationToken::new());
+    let informer = SharedInformer::with_config([maps.clone()], Config::default().memory(MEMORY));
+    let cancelled = CancellationToken::new();
     let (run, token) = (informer.clone(), cancelled.clone());
     let running = tokio::spawn(async move { run.run(token).await.expect("the informer runs until it is stopped") });
     timeout(TIMEOUT, informer.wait_for_sync()).await.expect("sync before the timeout").expect("sync");

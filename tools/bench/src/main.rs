@@ -11,6 +11,7 @@ mod generator;
 mod go;
 mod image;
 mod kinds;
+mod memory;
 mod operator;
 mod paths;
 mod process;
@@ -47,6 +48,8 @@ enum Bench {
     /// Sync many objects from a real API server, list them and queue their keys with client-go, kube-runtime and our
     /// runtime.
     Runtime(runtime::Options),
+    /// Sync many generated objects in one process, held decoded and as compact objects, and measure memory and reads.
+    Memory(memory::Options),
     /// Run the same small operator on controller-runtime, kube-runtime and our manager, each on a new API server.
     Operator(operator::Options),
     /// Load the API server in memory, in process and on a socket, and a real etcd and kube-apiserver.
@@ -74,6 +77,7 @@ fn run(bench: Bench) -> Result<()> {
         Bench::Derive(options) => derive::run(&options),
         Bench::QueueDefects => queue_defects::run(),
         Bench::Runtime(options) => runtime::run(&options),
+        Bench::Memory(options) => memory::run(&options),
         Bench::Operator(options) => operator::run(&options),
         Bench::Apiserver(options) => apiserver::run(&options),
         Bench::Image(options) => image::run(&options),

@@ -53,7 +53,7 @@ impl Variant {
 }
 
 /// All variants. They are interleaved, so that other load on the machine affects all of them.
-const VARIANTS: [Variant; 9] = [
+const VARIANTS: [Variant; 10] = [
     Variant::new("go", Peer::Go, &[]),
     Variant::new("kube", Peer::Kube, &[]),
     Variant::new("ours", Peer::Ours, &[]),
@@ -63,6 +63,7 @@ const VARIANTS: [Variant; 9] = [
     Variant::new("kube without managedFields", Peer::Kube, &["without-managed-fields"]),
     Variant::new("ours with managedFields", Peer::Ours, &["managed-fields"]),
     Variant::new("ours on mimalloc", Peer::OursOnMimalloc, &[]),
+    Variant::new("ours compact", Peer::Ours, &["compact"]),
 ];
 
 /// The peers of all other measurements, with their table labels.
@@ -104,7 +105,7 @@ fn run_round(programs: &Programs, cluster: &Cluster, figures: &mut Figures) -> R
 
 impl Figures {
     /// Parses the output of a program, which has one measurement per line.
-    fn read(&mut self, variant: &'static str, printed: &str) -> Result<()> {
+    pub(crate) fn read(&mut self, variant: &'static str, printed: &str) -> Result<()> {
         for line in printed.lines() {
             let line: BTreeMap<String, Value> =
                 serde_json::from_str(line).with_context(|| format!("{variant}: {line}"))?;
@@ -117,7 +118,7 @@ impl Figures {
     }
 
     /// Returns the samples of one figure, which are empty if it was not measured.
-    fn get(&self, variant: &'static str, what: &str, figure: &str) -> Samples {
+    pub(crate) fn get(&self, variant: &'static str, what: &str, figure: &str) -> Samples {
         self.0.get(&(variant, what.to_owned(), figure.to_owned())).cloned().unwrap_or_default()
     }
 

@@ -13,7 +13,7 @@ use std::{
 use anyhow::{Context, Result, bail};
 use futures::StreamExt;
 use logger_runtime::{
-    Event, InformerFactory, SharedInformer,
+    Event, InformerFactory, Memory, SharedInformer,
     decode::{ListDecoder, ManagedFields, ObjectDecoder},
     kube::{Api, Client},
     reflector::{self, Config, InitialListStrategy, Reflector},
@@ -41,7 +41,9 @@ pub fn main() -> Result<()> {
         ["events", count] => runtime.block_on(events(count.parse().context("the number of events is invalid")?)),
         ["lister"] => runtime.block_on(lister()),
         ["decode", object, page] => decode(Path::new(object), Path::new(page)),
-        _ => bail!("usage: sync [list] [streaming] [managed-fields] | events N | lister | decode OBJECT PAGE"),
+        _ => bail!(
+            "usage: sync [compact | [list] [streaming] [managed-fields]] | events N | lister | decode OBJECT PAGE"
+        ),
     }
 }
 
@@ -53,8 +55,9 @@ struct SyncedInformer {
 }
 
 impl SyncedInformer {
-    async fn start() -> Result<SyncedInformer> {
-        let factory = InformerFactory::new(Client::try_default().await?);
+    async fn start(memory: Memory) -> Result<SyncedInformer> {
+        let factory = InformerFactory::builder(Client::try_default().await?);
+        let factory = factory.defaults(|config| config.memory(memory)).build();
         let informer = factory.informer::<Logger>();
         let updated = Arc::new(AtomicUsize::new(0));
         let counted = Arc::clone(&updated);
@@ -72,13 +75,15 @@ async fn sync(options: &[&str]) -> Result<()> {
     let (start, before) = (Instant::now(), cpu_time());
     // Options apply to the reflector alone, which contains everything that they change.
     let (synced, listed) = match options {
-        [] => (Some(SyncedInformer::start().await?), Vec::new()),
+        [] => (Some(SyncedInformer::start(Memory::Plain).await?), Vec::new()),
+        #[cfg(feature = "compact")]
+        ["compact"] => (Some(SyncedInformer::start(Memory::Compact).await?), Vec::new()),
         options => (None, tokio::spawn(list(options.join(" "))).await??),
     };
     let (elapsed, taken) = (start.elapsed(), cpu_time() - before);
     let peak = memory("VmHWM");
     tokio::time::sleep(Duration::from_millis(300)).await;
-    let count = synced.as_ref().map_or(listed.len(), |synced| synced.informer.store().list().len());
+    let count = synced.as_ref().map_or(listed.len(), |synced| synced.informer.store().len());
     report(
         "sync",
         json!({
@@ -112,7 +117,7 @@ async fn list(options: String) -> Result<Vec<Arc<Logger>>> {
 
 /// Prints `ready`, and measures the cost of this many changes.
 async fn events(count: usize) -> Result<()> {
-    let synced = SyncedInformer::start().await?;
+    let synced = SyncedInformer::start(Memory::Plain).await?;
     let (first, before) = (synced.updated.load(Ordering::Relaxed), cpu_time());
     eprintln!("ready");
     while synced.updated.load(Ordering::Relaxed) - first < count {
@@ -125,7 +130,7 @@ async fn events(count: usize) -> Result<()> {
 
 /// Measures lookups by key and lists of a namespace.
 async fn lister() -> Result<()> {
-    let synced = SyncedInformer::start().await?;
+    let synced = SyncedInformer::start(Memory::Plain).await?;
     let store = synced.informer.store();
     let all = store.list();
     for _ in 0..REPETITIONS {

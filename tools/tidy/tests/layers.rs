@@ -67,6 +67,7 @@ const CRATES: [Layers; 8] = [
             &["object", "error", "metrics", "signal"],
             &["client", "decode", "workqueue", "leader_election"],
             &["events"],
+            &["memory"],
             &["reflector"],
             &["store"],
             &["informer"],

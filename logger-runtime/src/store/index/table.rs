@@ -14,9 +14,22 @@ use kube::Resource;
 use super::{Index, IndexFunc, IndexValue};
 use crate::{
     error::{UserCodePanicked, catch_panic},
-    object::ObjectKey,
-    store::{insert, key_of, shrink_if_sparse},
+    memory::Stored,
+    store::{insert, shrink_if_sparse},
 };
+
+/// A state of an object, decoded for the index functions.
+pub(in crate::store) struct State<'a, K> {
+    stored: &'a Stored<K>,
+    /// `None` if it cannot be decoded.
+    object: Option<Arc<K>>,
+}
+
+impl<'a, K> State<'a, K> {
+    pub(in crate::store) fn load(stored: &'a Stored<K>) -> Self {
+        State { stored, object: stored.load() }
+    }
+}
 
 /// The table of an index, with its value type erased.
 pub(in crate::store) trait AnyIndexTable<K>: Any + Send + Sync {
@@ -24,7 +37,7 @@ pub(in crate::store) trait AnyIndexTable<K>: Any + Send + Sync {
 
     /// Updates the table for an object that was added (`old` is `None`), changed or deleted (`new` is `None`). Both
     /// states have the same key. Adds the panics of the index function for new states.
-    fn update(&mut self, old: Option<&Arc<K>>, new: Option<&Arc<K>>, panics: &mut Vec<UserCodePanicked>);
+    fn update(&mut self, old: Option<&State<'_, K>>, new: Option<&State<'_, K>>, panics: &mut Vec<UserCodePanicked>);
 }
 
 /// The objects of an index by value.
@@ -39,14 +52,14 @@ pub(in crate::store) struct IndexTable<K, V> {
 
 /// The objects of one value. A value with a single object, such as the UID of an owner, needs no table.
 enum Objects<K> {
-    One(Arc<K>),
-    Many(HashTable<Arc<K>>),
+    One(Stored<K>),
+    Many(HashTable<Stored<K>>),
 }
 
 impl<K: Resource, V: IndexValue> IndexTable<K, V> {
     pub(in crate::store) fn new<'a, F>(
         index: Index<K, V, F>,
-        objects: impl Iterator<Item = &'a Arc<K>>,
+        objects: impl Iterator<Item = &'a Stored<K>>,
         panics: &mut Vec<UserCodePanicked>,
     ) -> Self
     where
@@ -56,12 +69,12 @@ impl<K: Resource, V: IndexValue> IndexTable<K, V> {
         let Index { name, values, .. } = index;
         let hasher = DefaultHashBuilder::default();
         let mut table = IndexTable { name, values: Box::new(values), by_value: HashMap::new(), hasher };
-        objects.for_each(|object| panics.extend(table.insert(object)));
+        objects.for_each(|object| panics.extend(table.insert(&State::load(object))));
         table
     }
 
     /// Returns the objects of this value, in no order.
-    pub(in crate::store) fn find<Q: Eq + Hash + ?Sized>(&self, value: &Q) -> impl ExactSizeIterator<Item = &Arc<K>>
+    pub(in crate::store) fn find<Q: Eq + Hash + ?Sized>(&self, value: &Q) -> impl ExactSizeIterator<Item = &Stored<K>>
     where
         V: Borrow<Q>,
     {
@@ -74,19 +87,20 @@ impl<K: Resource, V: IndexValue> IndexTable<K, V> {
     }
 
     /// Indexes an object, or returns the panic of the index function.
-    fn insert(&mut self, object: &Arc<K>) -> Option<UserCodePanicked> {
-        let values = match catch_panic(|| (self.values)(&**object)) {
+    fn insert(&mut self, State { stored, object }: &State<'_, K>) -> Option<UserCodePanicked> {
+        let object = object.as_ref()?;
+        let values = match catch_panic(|| (self.values)(object.as_ref())) {
             Ok(values) => values,
             Err(panic) => {
-                let (what, key) = (format!("the function of index `{}`", self.name), ObjectKey::from_object(&**object));
-                return Some(UserCodePanicked::new(what, Some(key), panic));
+                let what = format!("the function of index `{}`", self.name);
+                return Some(UserCodePanicked::new(what, Some(stored.object_key()), panic));
             }
         };
         for value in values {
             match self.by_value.get_mut(&value) {
-                Some(objects) => objects.insert(Arc::clone(object), &self.hasher),
+                Some(objects) => objects.insert((*stored).clone(), &self.hasher),
                 None => {
-                    self.by_value.insert(value, Objects::One(Arc::clone(object)));
+                    self.by_value.insert(value, Objects::One((*stored).clone()));
                 }
             }
         }
@@ -94,11 +108,15 @@ impl<K: Resource, V: IndexValue> IndexTable<K, V> {
     }
 
     /// Removes this state of an object. If its new state was already inserted, that is retained.
-    fn remove(&mut self, object: &Arc<K>) {
+    fn remove(&mut self, State { stored, object }: &State<'_, K>) {
+        let Some(object) = object else {
+            self.by_value.retain(|_, objects| !objects.remove(stored, &self.hasher));
+            return;
+        };
         // A state for which the function panics is not in the table.
-        for value in catch_panic(|| (self.values)(&**object)).unwrap_or_default() {
+        for value in catch_panic(|| (self.values)(object.as_ref())).unwrap_or_default() {
             if let EntryRef::Occupied(mut objects) = self.by_value.entry_ref(&value)
-                && objects.get_mut().remove(object, &self.hasher)
+                && objects.get_mut().remove(stored, &self.hasher)
             {
                 objects.remove();
             }
@@ -111,7 +129,7 @@ impl<K: Resource + Send + Sync + 'static, V: IndexValue> AnyIndexTable<K> for In
         self.name
     }
 
-    fn update(&mut self, old: Option<&Arc<K>>, new: Option<&Arc<K>>, panics: &mut Vec<UserCodePanicked>) {
+    fn update(&mut self, old: Option<&State<'_, K>>, new: Option<&State<'_, K>>, panics: &mut Vec<UserCodePanicked>) {
         panics.extend(new.and_then(|new| self.insert(new)));
         old.into_iter().for_each(|old| self.remove(old));
     }
@@ -125,12 +143,12 @@ impl<K: Resource> Objects<K> {
         }
     }
 
-    fn insert(&mut self, object: Arc<K>, hasher: &DefaultHashBuilder) {
+    fn insert(&mut self, object: Stored<K>, hasher: &DefaultHashBuilder) {
         match self {
-            Objects::One(known) if key_of(known) == key_of(&object) => *known = object,
+            Objects::One(known) if known.key() == object.key() => *known = object,
             Objects::One(known) => {
                 let mut objects = HashTable::new();
-                insert(&mut objects, Arc::clone(known), hasher);
+                insert(&mut objects, known.clone(), hasher);
                 insert(&mut objects, object, hasher);
                 *self = Objects::Many(objects);
             }
@@ -139,14 +157,13 @@ impl<K: Resource> Objects<K> {
     }
 
     /// Removes a state of an object and returns whether no object is left.
-    fn remove(&mut self, object: &Arc<K>, hasher: &DefaultHashBuilder) -> bool {
+    fn remove(&mut self, object: &Stored<K>, hasher: &DefaultHashBuilder) -> bool {
         match self {
-            Objects::One(known) => Arc::ptr_eq(known, object),
+            Objects::One(known) => known.is(object),
             Objects::Many(objects) => {
-                let is_same = |known: &Arc<K>| Arc::ptr_eq(known, object);
-                if let Ok(known) = objects.find_entry(hasher.hash_one(key_of(object)), is_same) {
+                if let Ok(known) = objects.find_entry(hasher.hash_one(object.key()), |known| known.is(object)) {
                     known.remove();
-                    shrink_if_sparse(objects, |object| hasher.hash_one(key_of(object)));
+                    shrink_if_sparse(objects, |object| hasher.hash_one(object.key()));
                 }
                 objects.is_empty()
             }
@@ -156,12 +173,12 @@ impl<K: Resource> Objects<K> {
 
 /// Iterates over the objects of a value.
 enum ObjectsIter<'a, K> {
-    One(slice::Iter<'a, Arc<K>>),
-    Many(hash_table::Iter<'a, Arc<K>>),
+    One(slice::Iter<'a, Stored<K>>),
+    Many(hash_table::Iter<'a, Stored<K>>),
 }
 
 impl<'a, K> Iterator for ObjectsIter<'a, K> {
-    type Item = &'a Arc<K>;
+    type Item = &'a Stored<K>;
 
     fn next(&mut self) -> Option<Self::Item> {
         match self {

@@ -25,16 +25,27 @@ fn values(store: &Store<ConfigMap>) -> Vec<String> {
     values
 }
 
-fn indexed(objects: impl IntoIterator<Item = ConfigMap>) -> Store<ConfigMap> {
-    let store = Store::default();
+fn indexed(memory: Memory, objects: impl IntoIterator<Item = ConfigMap>) -> Store<ConfigMap> {
+    let store = Store::with_memory(memory);
     store.add_index(BY_TEXT).unwrap();
     objects.into_iter().for_each(|object| drop(store.apply(applied(object))));
     store
 }
 
-#[test]
-fn s01_an_object_is_found_under_each_of_its_values_and_not_under_old_ones() {
-    let store = indexed([with_texts("1", "1", &["x", "y", "x"]), with_texts("2", "2", &["y"])]);
+for_each_memory! {
+    fn s01_an_object_is_found_under_each_of_its_values_and_not_under_old_ones,
+    s02_a_value_without_objects_leaves_no_entry_and_one_with_objects_stays,
+    s03_values_are_those_of_live_objects_and_keys_are_sorted,
+    s04_an_index_that_is_added_late_contains_the_stored_objects,
+    s04_a_second_index_of_a_name_and_an_index_after_the_stop_are_errors,
+    s08_values_can_have_any_type_and_functions_can_be_closures,
+    s08_a_panicking_function_breaks_neither_the_store_nor_its_other_indexes,
+    a_query_by_an_unknown_index_scans_every_object;
+    async
+}
+
+fn s01_an_object_is_found_under_each_of_its_values_and_not_under_old_ones(memory: Memory) {
+    let store = indexed(memory, [with_texts("1", "1", &["x", "y", "x"]), with_texts("2", "2", &["y"])]);
     assert_eq!((found(&store, "x"), found(&store, "y")), (vec!["a/1".to_owned()], vec!["a/1".into(), "a/2".into()]));
     store.apply(applied(with_texts("1", "3", &["y", "z"])));
     assert!(found(&store, "x").is_empty());
@@ -44,9 +55,8 @@ fn s01_an_object_is_found_under_each_of_its_values_and_not_under_old_ones() {
     assert!(store.by_index(&BY_TEXT, "y").iter().any(|map| map.metadata.resource_version.as_deref() == Some("3")));
 }
 
-#[test]
-fn s02_a_value_without_objects_leaves_no_entry_and_one_with_objects_stays() {
-    let store = indexed([with_texts("1", "1", &["x", "y"]), with_texts("2", "2", &["y"])]);
+fn s02_a_value_without_objects_leaves_no_entry_and_one_with_objects_stays(memory: Memory) {
+    let store = indexed(memory, [with_texts("1", "1", &["x", "y"]), with_texts("2", "2", &["y"])]);
     store.apply(deleted(with_texts("1", "3", &["text of the final state"])));
     assert_eq!(values(&store), ["y"]);
     assert_eq!(found(&store, "y"), ["a/2"]);
@@ -54,27 +64,25 @@ fn s02_a_value_without_objects_leaves_no_entry_and_one_with_objects_stays() {
     assert!(values(&store).is_empty());
 }
 
-#[test]
-fn s03_values_are_those_of_live_objects_and_keys_are_sorted() {
-    let store = indexed((0..20).map(|i| with_texts(&format!("{:02}", i * 7 % 20), &(i + 1).to_string(), &["x"])));
+fn s03_values_are_those_of_live_objects_and_keys_are_sorted(memory: Memory) {
+    let store =
+        indexed(memory, (0..20).map(|i| with_texts(&format!("{:02}", i * 7 % 20), &(i + 1).to_string(), &["x"])));
     store.apply(applied(with_texts("00", "30", &["y"])));
     assert_eq!(values(&store), ["x", "y"]);
     let keys: Vec<_> = store.index_keys(&BY_TEXT, "x").iter().map(ToString::to_string).collect();
     assert_eq!(keys, (1..20).map(|i| format!("a/{i:02}")).collect::<Vec<_>>());
 }
 
-#[test]
-fn s04_an_index_that_is_added_late_contains_the_stored_objects() {
-    let store = store_of([with_texts("1", "1", &["x"]), with_texts("2", "2", &["x"])]);
+fn s04_an_index_that_is_added_late_contains_the_stored_objects(memory: Memory) {
+    let store = store_of(memory, [with_texts("1", "1", &["x"]), with_texts("2", "2", &["x"])]);
     store.add_index(BY_TEXT).unwrap();
     assert_eq!(found(&store, "x"), ["a/1", "a/2"]);
     store.apply(deleted(with_texts("1", "3", &[])));
     assert_eq!(found(&store, "x"), ["a/2"]);
 }
 
-#[test]
-fn s04_a_second_index_of_a_name_and_an_index_after_the_stop_are_errors() {
-    let store = indexed([]);
+fn s04_a_second_index_of_a_name_and_an_index_after_the_stop_are_errors(memory: Memory) {
+    let store = indexed(memory, []);
     let taken = store.add_index(Index::from_fn(BY_TEXT.name(), |_: &ConfigMap| vec![1])).unwrap_err();
     assert_eq!(taken, IndexError::NameTaken("by_text"));
     store.stop();
@@ -85,8 +93,7 @@ fn s04_a_second_index_of_a_name_and_an_index_after_the_stop_are_errors() {
     assert!(store.by_index(&other, "x").is_empty(), "the query scans the objects instead");
 }
 
-#[test]
-fn s08_values_can_have_any_type_and_functions_can_be_closures() {
+fn s08_values_can_have_any_type_and_functions_can_be_closures(memory: Memory) {
     #[derive(Clone, PartialEq, Eq, Hash, Debug)]
     enum Size {
         Small,
@@ -97,7 +104,7 @@ fn s08_values_can_have_any_type_and_functions_can_be_closures() {
         size if size < min => vec![Size::Small],
         size => vec![Size::Large(size)],
     });
-    let store = store_of([with_texts("1", "1", &["x"]), with_texts("2", "2", &["x", "y"])]);
+    let store = store_of(memory, [with_texts("1", "1", &["x"]), with_texts("2", "2", &["x", "y"])]);
     for added in [false, true] {
         if added {
             store.add_index(by_size).unwrap();
@@ -110,9 +117,8 @@ fn s08_values_can_have_any_type_and_functions_can_be_closures() {
     assert_eq!(store.by_index(&same_name, &7).len(), 2, "an index with another value type is another index");
 }
 
-#[test]
-fn s08_a_panicking_function_breaks_neither_the_store_nor_its_other_indexes() {
-    let store = indexed([]);
+fn s08_a_panicking_function_breaks_neither_the_store_nor_its_other_indexes(memory: Memory) {
+    let store = indexed(memory, []);
     let panicking = Index::new("panicking", |map: &ConfigMap| match map.metadata.name.as_deref() {
         Some("bad") => panic!("a bug of the user"),
         _ => vec![0],
@@ -126,9 +132,8 @@ fn s08_a_panicking_function_breaks_neither_the_store_nor_its_other_indexes() {
     assert_eq!(store.len(), 1);
 }
 
-#[test]
-fn a_query_by_an_unknown_index_scans_every_object() {
-    let store = store_of([with_texts("1", "1", &["x"])]);
+fn a_query_by_an_unknown_index_scans_every_object(memory: Memory) {
+    let store = store_of(memory, [with_texts("1", "1", &["x"])]);
     assert_eq!((found(&store, "x").len(), found(&store, "y").len()), (1, 0));
     assert_eq!(values(&store), ["x"]);
 }

@@ -15,9 +15,18 @@ fn read(cache: &MutationCache<ConfigMap>, name: &str) -> Option<String> {
     cache.get("a", name).and_then(|object| object.metadata.resource_version.clone())
 }
 
-#[tokio::test(start_paused = true)]
-async fn s10_the_newer_of_the_stored_and_the_written_object_is_returned() {
-    let store = store_of([object("a", "1", "9")]);
+for_each_memory! {
+    fn ;
+    async s10_the_newer_of_the_stored_and_the_written_object_is_returned,
+    s10_a_missing_object_is_returned_only_with_include_adds,
+    s10_a_write_expires_after_its_ttl,
+    s10_lists_and_indexes_return_the_newer_states,
+    s10_the_oldest_write_is_evicted,
+    s10_versions_that_cannot_be_compared_return_the_stored_object
+}
+
+async fn s10_the_newer_of_the_stored_and_the_written_object_is_returned(memory: Memory) {
+    let store = store_of(memory, [object("a", "1", "9")]);
     let cache = MutationCache::new(store.clone(), TTL);
     cache.record_write(object("a", "1", "7"));
     assert_eq!(read(&cache, "1").as_deref(), Some("9"));
@@ -30,9 +39,8 @@ async fn s10_the_newer_of_the_stored_and_the_written_object_is_returned() {
     assert_eq!(cache.len(), 0, "the write is removed");
 }
 
-#[tokio::test(start_paused = true)]
-async fn s10_a_missing_object_is_returned_only_with_include_adds() {
-    let store = store_of([object("a", "1", "5")]);
+async fn s10_a_missing_object_is_returned_only_with_include_adds(memory: Memory) {
+    let store = store_of(memory, [object("a", "1", "5")]);
     let plain = MutationCache::new(store.clone(), TTL);
     let adding = MutationCache::new(store.clone(), TTL).include_adds();
     for cache in [&plain, &adding] {
@@ -47,9 +55,8 @@ async fn s10_a_missing_object_is_returned_only_with_include_adds() {
     assert_eq!(read(&adding, "new"), None, "the store is newer: the object was deleted");
 }
 
-#[tokio::test(start_paused = true)]
-async fn s10_a_write_expires_after_its_ttl() {
-    let cache = MutationCache::new(store_of([object("a", "1", "5")]), TTL);
+async fn s10_a_write_expires_after_its_ttl(memory: Memory) {
+    let cache = MutationCache::new(store_of(memory, [object("a", "1", "5")]), TTL);
     cache.record_write(object("a", "1", "7"));
     advance(TTL - Duration::from_secs(1)).await;
     assert_eq!(read(&cache, "1").as_deref(), Some("7"));
@@ -57,9 +64,8 @@ async fn s10_a_write_expires_after_its_ttl() {
     assert_eq!(read(&cache, "1").as_deref(), Some("5"));
 }
 
-#[tokio::test(start_paused = true)]
-async fn s10_lists_and_indexes_return_the_newer_states() {
-    let store = store_of([object("a", "1", "1"), object("a", "2", "2"), object("b", "1", "3")]);
+async fn s10_lists_and_indexes_return_the_newer_states(memory: Memory) {
+    let store = store_of(memory, [object("a", "1", "1"), object("a", "2", "2"), object("b", "1", "3")]);
     let cache = MutationCache::new(store, TTL).include_adds();
     cache.record_write(object("a", "1", "7"));
     cache.record_write(object("c", "1", "8"));
@@ -74,9 +80,8 @@ async fn s10_lists_and_indexes_return_the_newer_states() {
     assert!(cache.by_index(&BY_VERSION, "1").is_empty(), "the old value is gone");
 }
 
-#[tokio::test(start_paused = true)]
-async fn s10_the_oldest_write_is_evicted() {
-    let cache = MutationCache::new(store_of([object("a", "0", "1")]), TTL).include_adds().with_capacity(3);
+async fn s10_the_oldest_write_is_evicted(memory: Memory) {
+    let cache = MutationCache::new(store_of(memory, [object("a", "0", "1")]), TTL).include_adds().with_capacity(3);
     for i in 2..8 {
         cache.record_write(object("a", &i.to_string(), &i.to_string()));
     }
@@ -85,9 +90,8 @@ async fn s10_the_oldest_write_is_evicted() {
     assert_eq!(keys(&cache.list()), ["a/0", "a/5", "a/7"]);
 }
 
-#[tokio::test(start_paused = true)]
-async fn s10_versions_that_cannot_be_compared_return_the_stored_object() {
-    let cache = MutationCache::new(store_of([object("a", "1", "5")]), TTL);
+async fn s10_versions_that_cannot_be_compared_return_the_stored_object(memory: Memory) {
+    let cache = MutationCache::new(store_of(memory, [object("a", "1", "5")]), TTL);
     cache.record_write(object("a", "1", "abc"));
     assert_eq!(read(&cache, "1").as_deref(), Some("5"));
     assert_eq!(cache.len(), 0);

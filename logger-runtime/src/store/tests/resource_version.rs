@@ -11,9 +11,19 @@ fn at(version: &str) -> Option<ResourceVersion> {
     Some(ResourceVersion::new(version))
 }
 
-#[test]
-fn s07_the_version_advances_with_every_event() {
-    let store = Store::default();
+for_each_memory! {
+    fn s07_the_version_advances_with_every_event,
+    s07_a_transform_that_removes_metadata_does_not_break_the_version,
+    s07_a_list_without_a_version_does_not_change_the_version;
+    async s09_a_wait_for_a_version_ends_when_the_store_has_it_or_a_later_one,
+    s09_a_cancelled_wait_leaves_nothing_behind_and_can_be_repeated,
+    s09_a_deadline_ends_the_wait_and_reports_the_version_of_the_store,
+    s09_versions_that_cannot_be_compared_are_an_error_and_not_an_endless_wait,
+    s09_a_stopped_informer_ends_every_wait
+}
+
+fn s07_the_version_advances_with_every_event(memory: Memory) {
+    let store = Store::with_memory(memory);
     assert_eq!(store.resource_version(), None);
     for (event, version) in [
         (replaced(vec![object("a", "1", "3")], "5"), "5"),
@@ -29,9 +39,8 @@ fn s07_the_version_advances_with_every_event() {
     }
 }
 
-#[test]
-fn s07_a_transform_that_removes_metadata_does_not_break_the_version() {
-    let store = Store::default();
+fn s07_a_transform_that_removes_metadata_does_not_break_the_version(memory: Memory) {
+    let store = Store::with_memory(memory);
     let bare = || Arc::new(ConfigMap::default());
     store.apply(Event::Applied { object: bare(), version: ResourceVersion::new("7") });
     assert_eq!(store.resource_version(), at("7"));
@@ -39,9 +48,8 @@ fn s07_a_transform_that_removes_metadata_does_not_break_the_version() {
     assert_eq!(store.resource_version(), at("8"));
 }
 
-#[test]
-fn s07_a_list_without_a_version_does_not_change_the_version() {
-    let store = Store::default();
+fn s07_a_list_without_a_version_does_not_change_the_version(memory: Memory) {
+    let store = Store::with_memory(memory);
     store.apply(replaced(vec![object("a", "1", "3")], ""));
     assert_eq!(store.resource_version(), None);
     store.apply(bookmark("5"));
@@ -49,9 +57,8 @@ fn s07_a_list_without_a_version_does_not_change_the_version() {
     assert_eq!(store.resource_version(), at("5"));
 }
 
-#[tokio::test(start_paused = true)]
-async fn s09_a_wait_for_a_version_ends_when_the_store_has_it_or_a_later_one() {
-    let store = Store::<ConfigMap>::default();
+async fn s09_a_wait_for_a_version_ends_when_the_store_has_it_or_a_later_one(memory: Memory) {
+    let store = Store::<ConfigMap>::with_memory(memory);
     let requested = ResourceVersion::new("10");
     let mut wait = std::pin::pin!(store.wait_for(&requested));
     for event in [replaced(vec![], "8"), bookmark("9")] {
@@ -65,9 +72,8 @@ async fn s09_a_wait_for_a_version_ends_when_the_store_has_it_or_a_later_one() {
     assert_eq!(store.wait_for(&requested).now_or_never(), Some(Ok(())), "the version is already reached");
 }
 
-#[tokio::test(start_paused = true)]
-async fn s09_a_cancelled_wait_leaves_nothing_behind_and_can_be_repeated() {
-    let store = Store::<ConfigMap>::default();
+async fn s09_a_cancelled_wait_leaves_nothing_behind_and_can_be_repeated(memory: Memory) {
+    let store = Store::<ConfigMap>::with_memory(memory);
     let requested = ResourceVersion::new("2");
     for _ in 0..3 {
         assert_eq!(
@@ -80,18 +86,16 @@ async fn s09_a_cancelled_wait_leaves_nothing_behind_and_can_be_repeated() {
     assert_eq!(store.wait_for(&requested).await, Ok(()));
 }
 
-#[tokio::test(start_paused = true)]
-async fn s09_a_deadline_ends_the_wait_and_reports_the_version_of_the_store() {
-    let store = store_of([object("a", "1", "5")]);
+async fn s09_a_deadline_ends_the_wait_and_reports_the_version_of_the_store(memory: Memory) {
+    let store = store_of(memory, [object("a", "1", "5")]);
     let start = Instant::now();
     let error = store.wait_for_within(&ResourceVersion::new("6"), Duration::from_secs(3)).await.unwrap_err();
     assert_eq!(start.elapsed(), Duration::from_secs(3));
     assert!(error.to_string().starts_with("after 3s the store is at version 5: "), "{error}");
 }
 
-#[tokio::test(start_paused = true)]
-async fn s09_versions_that_cannot_be_compared_are_an_error_and_not_an_endless_wait() {
-    let store = Store::<ConfigMap>::default();
+async fn s09_versions_that_cannot_be_compared_are_an_error_and_not_an_endless_wait(memory: Memory) {
+    let store = Store::<ConfigMap>::with_memory(memory);
     let not_comparable =
         |requested: &str, current| WaitError::NotComparable { requested: ResourceVersion::new(requested), current };
     for requested in ["abc", "", "0", "01"] {
@@ -106,9 +110,8 @@ async fn s09_versions_that_cannot_be_compared_are_an_error_and_not_an_endless_wa
     assert!(error.to_string().starts_with("version `5` cannot be compared with version abc: "), "{error}");
 }
 
-#[tokio::test(start_paused = true)]
-async fn s09_a_stopped_informer_ends_every_wait() {
-    let store = store_of([object("a", "1", "5")]);
+async fn s09_a_stopped_informer_ends_every_wait(memory: Memory) {
+    let store = store_of(memory, [object("a", "1", "5")]);
     let (reached, requested) = (ResourceVersion::new("5"), ResourceVersion::new("6"));
     let mut wait = std::pin::pin!(store.wait_for(&requested));
     assert!(wait.as_mut().now_or_never().is_none());

@@ -11,14 +11,30 @@ fn key(name: &str) -> ObjectKey {
     ObjectKey::namespaced("a", name)
 }
 
-#[test]
-fn a_key_without_writes_is_caught_up() {
-    assert!(WriteGate::new(Store::<ConfigMap>::default()).is_caught_up(&key("1")));
+for_each_memory! {
+    fn a_key_without_writes_is_caught_up,
+    a_write_is_caught_up_at_its_version_and_blocks_no_other_key,
+    a_write_is_caught_up_by_later_writes_of_others_and_by_bookmarks,
+    the_last_of_several_writes_counts_in_any_order_of_recording,
+    a_deletion_is_caught_up_when_the_object_is_deleted_recreated_or_being_deleted,
+    a_deletion_is_not_caught_up_before_the_store_has_seen_the_object,
+    a_creation_after_a_deletion_replaces_it,
+    versions_that_cannot_be_compared_never_block,
+    a_write_is_caught_up_at_the_version_of_its_namespace,
+    writes_before_the_versions_went_back_are_caught_up,
+    nothing_is_caught_up_before_the_first_list,
+    writes_that_are_caught_up_are_removed_without_a_query,
+    too_many_pending_writes_apply_to_every_key_until_the_last_is_caught_up;
+    async a_wait_ends_when_the_store_has_the_write,
+    a_wait_reports_the_deadline_and_the_stop
 }
 
-#[test]
-fn a_write_is_caught_up_at_its_version_and_blocks_no_other_key() {
-    let store = store_of([object("a", "1", "5")]);
+fn a_key_without_writes_is_caught_up(memory: Memory) {
+    assert!(WriteGate::new(Store::<ConfigMap>::with_memory(memory)).is_caught_up(&key("1")));
+}
+
+fn a_write_is_caught_up_at_its_version_and_blocks_no_other_key(memory: Memory) {
+    let store = store_of(memory, [object("a", "1", "5")]);
     let gate = WriteGate::new(store.clone());
     gate.record_write(&object("a", "1", "7"));
     store.apply(applied(object("a", "2", "6")));
@@ -28,9 +44,8 @@ fn a_write_is_caught_up_at_its_version_and_blocks_no_other_key() {
     assert_eq!(gate.keys(), 0, "the write is removed");
 }
 
-#[test]
-fn a_write_is_caught_up_by_later_writes_of_others_and_by_bookmarks() {
-    let store = store_of([object("a", "1", "5")]);
+fn a_write_is_caught_up_by_later_writes_of_others_and_by_bookmarks(memory: Memory) {
+    let store = store_of(memory, [object("a", "1", "5")]);
     let gate = WriteGate::new(store.clone());
     gate.record_write(&object("a", "1", "7"));
     gate.record_write(&object("a", "2", "8"));
@@ -41,10 +56,9 @@ fn a_write_is_caught_up_by_later_writes_of_others_and_by_bookmarks() {
     assert!(gate.is_caught_up(&key("1")));
 }
 
-#[test]
-fn the_last_of_several_writes_counts_in_any_order_of_recording() {
+fn the_last_of_several_writes_counts_in_any_order_of_recording(memory: Memory) {
     for order in [["7", "9"], ["9", "7"]] {
-        let store = store_of([object("a", "1", "5")]);
+        let store = store_of(memory, [object("a", "1", "5")]);
         let gate = WriteGate::new(store.clone());
         order.iter().for_each(|version| gate.record_write(&object("a", "1", version)));
         store.apply(bookmark("8"));
@@ -54,15 +68,14 @@ fn the_last_of_several_writes_counts_in_any_order_of_recording() {
     }
 }
 
-#[test]
-fn a_deletion_is_caught_up_when_the_object_is_deleted_recreated_or_being_deleted() {
+fn a_deletion_is_caught_up_when_the_object_is_deleted_recreated_or_being_deleted(memory: Memory) {
     let last = || with_uid(object("a", "1", "5"), "old");
     let mut terminating = last();
     terminating.metadata.resource_version = Some("6".to_owned());
     terminating.metadata.deletion_timestamp = Some(Time(Timestamp::UNIX_EPOCH));
     let recreated = with_uid(object("a", "1", "8"), "new");
     for event in [deleted(last()), applied(terminating), applied(recreated), replaced(vec![], "9")] {
-        let store = store_of([last()]);
+        let store = store_of(memory, [last()]);
         let gate = WriteGate::new(store.clone());
         gate.record_delete(&last());
         store.apply(bookmark("5"));
@@ -72,9 +85,8 @@ fn a_deletion_is_caught_up_when_the_object_is_deleted_recreated_or_being_deleted
     }
 }
 
-#[test]
-fn a_deletion_is_not_caught_up_before_the_store_has_seen_the_object() {
-    let store = store_of([object("a", "other", "4")]);
+fn a_deletion_is_not_caught_up_before_the_store_has_seen_the_object(memory: Memory) {
+    let store = store_of(memory, [object("a", "other", "4")]);
     let gate = WriteGate::new(store.clone());
     gate.record_delete(&with_uid(object("a", "1", "6"), "old"));
     assert!(!gate.is_caught_up(&key("1")), "the object is not stored yet");
@@ -84,9 +96,8 @@ fn a_deletion_is_not_caught_up_before_the_store_has_seen_the_object() {
     assert!(gate.is_caught_up(&key("1")));
 }
 
-#[test]
-fn a_creation_after_a_deletion_replaces_it() {
-    let store = store_of([with_uid(object("a", "1", "5"), "old")]);
+fn a_creation_after_a_deletion_replaces_it(memory: Memory) {
+    let store = store_of(memory, [with_uid(object("a", "1", "5"), "old")]);
     let gate = WriteGate::new(store.clone());
     gate.record_delete(&with_uid(object("a", "1", "5"), "old"));
     gate.record_write(&with_uid(object("a", "1", "7"), "new"));
@@ -96,9 +107,8 @@ fn a_creation_after_a_deletion_replaces_it() {
     assert!(gate.is_caught_up(&key("1")));
 }
 
-#[test]
-fn versions_that_cannot_be_compared_never_block() {
-    let store = store_of([object("a", "1", "5")]);
+fn versions_that_cannot_be_compared_never_block(memory: Memory) {
+    let store = store_of(memory, [object("a", "1", "5")]);
     let gate = WriteGate::new(store.clone());
     for version in ["abc", "", "0"] {
         gate.record_write(&object("a", "1", version));
@@ -109,9 +119,8 @@ fn versions_that_cannot_be_compared_never_block() {
     assert!(gate.is_caught_up(&key("1")));
 }
 
-#[test]
-fn a_write_is_caught_up_at_the_version_of_its_namespace() {
-    let store = Store::default();
+fn a_write_is_caught_up_at_the_version_of_its_namespace(memory: Memory) {
+    let store = Store::with_memory(memory);
     store.set_namespaces(["a", "b"].map(|namespace| Some(namespace.to_owned())));
     let at = |source, version: &str| (source, ResourceVersion::new(version));
     store.apply_from(replaced(vec![], "5"), vec![at(0, "5"), at(1, "5")]);
@@ -126,9 +135,8 @@ fn a_write_is_caught_up_at_the_version_of_its_namespace() {
     assert_eq!(caught_up(), [true; 3]);
 }
 
-#[test]
-fn writes_before_the_versions_went_back_are_caught_up() {
-    let store = store_of([object("a", "1", "50")]);
+fn writes_before_the_versions_went_back_are_caught_up(memory: Memory) {
+    let store = store_of(memory, [object("a", "1", "50")]);
     let gate = WriteGate::new(store.clone());
     gate.record_write(&object("a", "1", "60"));
     assert!(!gate.is_caught_up(&key("1")));
@@ -138,9 +146,8 @@ fn writes_before_the_versions_went_back_are_caught_up() {
     assert!(!gate.is_caught_up(&key("1")));
 }
 
-#[test]
-fn nothing_is_caught_up_before_the_first_list() {
-    let store = Store::default();
+fn nothing_is_caught_up_before_the_first_list(memory: Memory) {
+    let store = Store::with_memory(memory);
     let gate = WriteGate::new(store.clone());
     gate.record_write(&object("a", "1", "7"));
     gate.record_delete(&with_uid(object("a", "2", "6"), "u"));
@@ -149,9 +156,8 @@ fn nothing_is_caught_up_before_the_first_list() {
     assert!(gate.is_caught_up(&key("1")) && gate.is_caught_up(&key("2")));
 }
 
-#[tokio::test(start_paused = true)]
-async fn a_wait_ends_when_the_store_has_the_write() {
-    let store = store_of([object("a", "1", "5")]);
+async fn a_wait_ends_when_the_store_has_the_write(memory: Memory) {
+    let store = store_of(memory, [object("a", "1", "5")]);
     let gate = WriteGate::new(store.clone());
     gate.record_write(&object("a", "1", "7"));
     let one = key("1");
@@ -163,9 +169,8 @@ async fn a_wait_ends_when_the_store_has_the_write() {
     assert_eq!(wait.await, Ok(()));
 }
 
-#[tokio::test(start_paused = true)]
-async fn a_wait_reports_the_deadline_and_the_stop() {
-    let store = store_of([object("a", "1", "5")]);
+async fn a_wait_reports_the_deadline_and_the_stop(memory: Memory) {
+    let store = store_of(memory, [object("a", "1", "5")]);
     let gate = WriteGate::new(store.clone());
     gate.record_write(&object("a", "1", "7"));
     let (one, current) = (key("1"), Some(ResourceVersion::new("5")));
@@ -177,9 +182,8 @@ async fn a_wait_reports_the_deadline_and_the_stop() {
     assert_eq!(wait.await, Err(WaitError::Stopped { current }));
 }
 
-#[test]
-fn writes_that_are_caught_up_are_removed_without_a_query() {
-    let store = store_of([object("a", "0", "1")]);
+fn writes_that_are_caught_up_are_removed_without_a_query(memory: Memory) {
+    let store = store_of(memory, [object("a", "0", "1")]);
     let gate = WriteGate::new(store.clone());
     for i in 2..100_000_u32 {
         gate.record_write(&object("a", &i.to_string(), &i.to_string()));
@@ -190,9 +194,8 @@ fn writes_that_are_caught_up_are_removed_without_a_query() {
     }
 }
 
-#[test]
-fn too_many_pending_writes_apply_to_every_key_until_the_last_is_caught_up() {
-    let store = store_of([object("a", "0", "1")]);
+fn too_many_pending_writes_apply_to_every_key_until_the_last_is_caught_up(memory: Memory) {
+    let store = store_of(memory, [object("a", "0", "1")]);
     let gate = WriteGate::new(store.clone());
     for i in 2..40_000_u32 {
         gate.record_write(&object("a", &i.to_string(), &i.to_string()));

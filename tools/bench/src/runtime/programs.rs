@@ -36,7 +36,7 @@ impl Programs {
         eprintln!("building the programs");
         for args in [
             &["build", "--release", "--package", "bench-kube"][..],
-            &["build", "--release", "--package", "bench", "--features", "mimalloc", "--bins"],
+            &["build", "--release", "--package", "bench", "--features", "compact,mimalloc", "--bins"],
         ] {
             program::output(&mut cargo::command(paths::workspace_root(), args))?;
         }

@@ -1,11 +1,12 @@
-//! The objects that reflectors skip: they cannot be decoded, or their transform panics.
+//! Objects that are skipped: they cannot be decoded, or their transform panics.
 
 use std::{
     collections::BTreeMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use crate::{error::ObjectError, object::ObjectKey};
+use super::ObjectError;
+use crate::object::ObjectKey;
 
 /// The maximum number of skipped objects whose error is stored. Of further ones only the key is stored.
 const MAX_ERRORS: usize = 100;
@@ -22,18 +23,19 @@ struct Skipped {
 }
 
 impl SkippedObjects {
-    pub(super) fn insert(&self, key: ObjectKey, error: ObjectError) {
-        self.lock().insert(key, Some(error));
+    /// Adds an object, or replaces its error. Returns whether it was not in the set.
+    pub(crate) fn insert(&self, key: ObjectKey, error: ObjectError) -> bool {
+        self.lock().insert(key, Some(error))
     }
 
     /// Removes an object that was decoded or deleted. Returns whether it was skipped.
-    pub(super) fn remove(&self, key: impl FnOnce() -> ObjectKey) -> bool {
+    pub(crate) fn remove(&self, key: impl FnOnce() -> ObjectKey) -> bool {
         let mut skipped = self.lock();
         !skipped.objects.is_empty() && skipped.remove(&key())
     }
 
     /// Removes all objects of a namespace, or of all namespaces. Returns whether there were any.
-    pub(super) fn clear(&self, namespace: Option<&str>) -> bool {
+    pub(crate) fn clear(&self, namespace: Option<&str>) -> bool {
         let mut skipped = self.lock();
         let before = skipped.objects.len();
         skipped.objects.retain(|key, _| namespace.is_some_and(|namespace| key.namespace() != namespace));
@@ -42,7 +44,7 @@ impl SkippedObjects {
     }
 
     /// Adds the objects of another set, and calls a function for each.
-    pub(super) fn append(&self, other: Self, each: impl Fn()) {
+    pub(crate) fn append(&self, other: Self, each: impl Fn()) {
         let Skipped { objects, .. } = std::mem::take(&mut *other.lock());
         let mut skipped = self.lock();
         for (key, error) in objects {
@@ -67,11 +69,12 @@ impl SkippedObjects {
 }
 
 impl Skipped {
-    fn insert(&mut self, key: ObjectKey, error: Option<ObjectError>) {
-        self.remove(&key);
+    fn insert(&mut self, key: ObjectKey, error: Option<ObjectError>) -> bool {
+        let is_known = self.remove(&key);
         let error = error.filter(|_| self.errors < MAX_ERRORS);
         self.errors += usize::from(error.is_some());
         self.objects.insert(key, error);
+        !is_known
     }
 
     fn remove(&mut self, key: &ObjectKey) -> bool {
