@@ -38,6 +38,9 @@ pub struct OperatorDescription {
     /// The name of the Lease; `None` without leader election.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lease: Option<String>,
+    /// The name of the sharding; `None` without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sharding: Option<String>,
     /// How long the process can take to stop, in seconds; `None` without a limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub graceful_shutdown_seconds: Option<u64>,
@@ -56,7 +59,14 @@ impl OperatorDescription {
         self.conversion_webhooks.extend(other.conversion_webhooks);
         self.permissions.extend(other.permissions);
         self.lease = self.lease.take().or(other.lease);
+        self.sharding = self.sharding.take().or(other.sharding);
         self.graceful_shutdown_seconds = self.graceful_shutdown_seconds.or(other.graceful_shutdown_seconds);
+    }
+
+    /// Returns whether several replicas can run: they elect a leader, or share the objects.
+    #[must_use]
+    pub fn allows_replicas(&self) -> bool {
+        self.lease.is_some() || self.sharding.is_some()
     }
 
     /// Returns the description of permissions only.
@@ -227,7 +237,7 @@ pub enum PermissionScope {
     Namespaced,
     /// In the cluster: objects without a namespace.
     Cluster,
-    /// In the namespace of the operator: its Lease.
+    /// In the namespace of the operator: its Leases.
     OwnNamespace,
     /// In the cluster: reviews of tokens and accesses, to authenticate clients of the operator.
     Reviews,
@@ -270,10 +280,20 @@ impl Permission {
     /// Returns the permissions of leader election by this Lease.
     #[must_use]
     pub fn leader_election(lease: &str) -> Vec<Self> {
-        let leases = |verbs: &[Verb]| {
-            Permission::new(PermissionScope::OwnNamespace, "coordination.k8s.io", "leases", verbs.iter().copied())
-        };
-        vec![leases(&[Verb::Create]), leases(&[Verb::Get, Verb::Update]).named(lease)]
+        vec![Self::on_leases(&[Verb::Create]), Self::on_leases(&[Verb::Get, Verb::Update]).named(lease)]
+    }
+
+    /// Returns the permissions of sharding by these Leases. They are listed together, which names cannot restrict.
+    #[must_use]
+    pub fn sharding(leases: &[String]) -> Vec<Self> {
+        let mut update = Self::on_leases(&[Verb::Update]);
+        update.rule.resource_names = Some(leases.to_vec());
+        vec![Self::on_leases(&[Verb::Create, Verb::List]), update]
+    }
+
+    /// Returns the permission of these verbs on Leases in the namespace of the operator.
+    fn on_leases(verbs: &[Verb]) -> Self {
+        Permission::new(PermissionScope::OwnNamespace, "coordination.k8s.io", "leases", verbs.iter().copied())
     }
 
     /// Returns the permissions to authenticate and authorize clients of the operator.
@@ -330,6 +350,15 @@ mod tests {
     }
 
     #[test]
+    fn only_the_list_and_the_creation_of_leases_of_a_sharding_have_no_names() {
+        let permissions = Permission::sharding(&["web-slots".to_owned(), "web-member-00".to_owned()]);
+        assert_eq!(rules(&permissions), ["leases: create,list", "leases: update"]);
+        let names: Vec<_> =
+            permissions.into_iter().map(|one| one.rule.resource_names.unwrap_or_default().len()).collect();
+        assert_eq!(names, [0, 2]);
+    }
+
+    #[test]
     fn a_description_is_the_same_after_serialization() {
         let mut description = OperatorDescription::of_permissions(Permission::reviews());
         description.merge(OperatorDescription {
@@ -340,6 +369,7 @@ mod tests {
                 field_selector: None,
             }],
             lease: Some("mine".to_owned()),
+            sharding: Some("fleet".to_owned()),
             graceful_shutdown_seconds: Some(30),
             ..OperatorDescription::of_permissions(Permission::leader_election("mine"))
         });

@@ -22,7 +22,7 @@ pub mod telemetry;
 pub mod webhooks;
 
 pub use logger_core::description::OperatorDescription;
-pub use logger_runtime::{CancellationToken, LeaderElectionConfig};
+pub use logger_runtime::{CancellationToken, LeaderElectionConfig, Sharding};
 
 pub use health::HealthChecks;
 pub use manager::{

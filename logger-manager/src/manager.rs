@@ -7,6 +7,7 @@ mod probes;
 mod run;
 mod runnable;
 mod runnables;
+mod sharding;
 mod signals;
 mod starting;
 mod tasks;
@@ -45,6 +46,8 @@ use signals::Signals;
 /// - every task is supervised. One that ends, fails or panics stops the manager, and the error contains its name;
 /// - runnables of [`Group::LeaderElected`] run only while this process is the leader. If the lease is lost, they are
 ///   cancelled before another process can take over, and [`run`](Self::run) returns an error;
+/// - with a [sharding](ManagerBuilder::sharding), the replicas share the keys of its controllers. On a stop, its slots
+///   are released as their reconciliations end;
 /// - on a stop, readiness fails at once. Runnables have the
 ///   [graceful shutdown timeout](ManagerBuilder::graceful_shutdown_timeout) to end; those that do not are aborted and
 ///   named in the error;
@@ -65,6 +68,8 @@ use signals::Signals;
 /// | the name of a runnable | `readyz` | its caches are not synced, or their requests have failed for 2 minutes |
 /// | the name of a server | `readyz` | it accepts no connections, or its certificate is not valid |
 /// | `leaderElection` | `livez` | the elector is overdue by more than 20 s |
+/// | `sharding` | `livez` | its runner ended, or is overdue by more than 20 s |
+/// | `sharding` | `readyz` | the replica has waited for a Lease of the fleet for 5 minutes |
 /// | `startup` | `readyz` | the runnables of [`Group::Always`] have not started |
 /// | `shutdown` | `readyz` | the manager is stopping |
 ///

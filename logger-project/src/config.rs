@@ -120,7 +120,7 @@ pub(crate) fn metrics_server(description: &OperatorDescription) -> Option<&Serve
 
 fn render_all(project: &Project) -> Result<Files, RenderError> {
     let Project { settings, description, kinds } = project;
-    if settings.replicas > 1 && description.lease.is_none() {
+    if settings.replicas > 1 && !description.allows_replicas() {
         return Err(RenderError::NoLeaderElection { replicas: settings.replicas });
     }
     let health = server_with(description, &["/livez", "/readyz"]).ok_or(RenderError::NoHealthChecks)?;

@@ -172,6 +172,122 @@ impl Chart {
     }
 }
 
+<<<<<<< ours
+=======
+/// The documents of each file below `templates/`.
+type Templates = BTreeMap<String, Vec<Document>>;
+
+/// The objects of an operator under different settings: with everything, in its own namespace, and with one replica.
+struct Variants {
+    all: BTreeMap<String, Value>,
+    namespaced: BTreeMap<String, Value>,
+    single: BTreeMap<String, Value>,
+}
+
+const DEPLOYMENT: &str = "manager/manager.yaml";
+
+impl Variants {
+    fn of(project: &Project) -> Result<Self, ChartError> {
+        let has_metrics = metrics_server(&project.description).is_some();
+        let render = |replicas: i32, namespaced: bool| -> Result<BTreeMap<String, Value>, ChartError> {
+            let settings = Settings {
+                // These are values.
+                env: BTreeMap::new(),
+                replicas,
+                namespaced,
+                prometheus: has_metrics,
+                network_policy: has_metrics,
+                ..project.settings.clone()
+            };
+            let objects = objects(&Project { settings, ..project.clone() })?;
+            Ok(objects.into_iter().map(|Object { path, value }| (path, value)).collect())
+        };
+        // Several replicas need leader election or sharding.
+        let several = if project.description.allows_replicas() { 2 } else { 1 };
+        Ok(Variants { all: render(several, false)?, namespaced: render(several, true)?, single: render(1, false)? })
+    }
+
+    /// Returns the resources of the container.
+    fn resources(&self) -> Value {
+        container(&self.all, "resources").cloned().unwrap_or_else(|| json!({}))
+    }
+
+    fn templates(&self, helpers: Helpers<'_>) -> Result<Templates, ChartError> {
+        let mut templates = Templates::new();
+        let paths: BTreeSet<&String> = self.all.keys().chain(self.namespaced.keys()).collect();
+        // The namespace is that of the release.
+        for path in paths.into_iter().filter(|path| *path != "manager/namespace.yaml") {
+            let mut documents = Vec::new();
+            for (condition, value) in self.alternatives(path) {
+                let mut template = place(value.clone(), helpers)?;
+                self.place_values(path, &mut template, helpers)?;
+                let conditions = conditions(path).into_iter().chain(condition.map(str::to_owned)).collect();
+                documents.push(Document { conditions, template });
+            }
+            templates.insert(path.strip_prefix("default/").unwrap_or(path).to_owned(), documents);
+        }
+        Ok(templates)
+    }
+
+    /// Returns what the file contains under different values, each with its condition.
+    fn alternatives(&self, path: &str) -> Vec<(Option<&'static str>, &Value)> {
+        let (all, namespaced, single) = (self.all.get(path), self.namespaced.get(path), self.single.get(path));
+        let choices = if path == DEPLOYMENT {
+            // The variables are placed in it.
+            vec![(None, all)]
+        } else if all != namespaced {
+            vec![(Some(".Values.rbac.namespaced"), namespaced), (Some("not .Values.rbac.namespaced"), all)]
+        } else if all != single {
+            vec![(Some("gt (int .Values.replicas) 1"), all), (Some("le (int .Values.replicas) 1"), single)]
+        } else {
+            vec![(None, all)]
+        };
+        choices.into_iter().filter_map(|(condition, value)| Some((condition, value?))).collect()
+    }
+
+    fn place_values(&self, path: &str, template: &mut Template, helpers: Helpers<'_>) -> Result<(), ChartError> {
+        match path {
+            DEPLOYMENT => {
+                let variables = container(&self.namespaced, "env").and_then(Value::as_array);
+                let variables = variables.into_iter().flatten().cloned().map(Template::from).collect();
+                pods::place_deployment(template, variables, helpers)
+            }
+            "rbac/service_account.yaml" => {
+                let metadata = template.map_at("/metadata")?;
+                metadata.set("name", helpers.service_account());
+                metadata.set("annotations", Template::With(".Values.serviceAccount.annotations".to_owned()));
+                Ok(())
+            }
+            "network-policy/allow-metrics-traffic.yaml" => {
+                let ingress = template.at("/spec/ingress")?;
+                *ingress = ingress.clone().only_if(".Values.metrics.enabled");
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Returns a field of the container of the Deployment.
+fn container<'a>(objects: &'a BTreeMap<String, Value>, field: &str) -> Option<&'a Value> {
+    objects.get(DEPLOYMENT)?.pointer(&format!("/spec/template/spec/containers/0/{field}"))
+}
+
+/// Returns the conditions of a file of `config/`.
+fn conditions(path: &str) -> Vec<String> {
+    let conditions: &[&str] = match path.split_once('/') {
+        Some(("rbac", "service_account.yaml")) => &[".Values.serviceAccount.create"],
+        Some(("rbac", _)) => &[".Values.rbac.create"],
+        Some(("manager", "disruption_budget.yaml")) => &[".Values.podDisruptionBudget.enabled"],
+        Some(("default", "metrics_service.yaml")) => &[".Values.metrics.enabled"],
+        Some(("prometheus", _)) => &[".Values.metrics.enabled", ".Values.metrics.serviceMonitor"],
+        Some(("network-policy", _)) => &[".Values.networkPolicy.enabled"],
+        _ => &[],
+    };
+    conditions.iter().map(|condition| (*condition).to_owned()).collect()
+}
+
+>>>>>>> theirs
 /// Places what depends on the release in an object: names, the namespace and labels.
 fn place(object: Value, helpers: Helpers<'_>) -> Result<Template, ChartError> {
     let name = helpers.object(name_of(&object)?);

@@ -14,6 +14,7 @@ mod own_writes;
 mod predicate;
 mod processor;
 mod reconciler;
+mod sharded;
 mod status;
 mod trigger;
 mod watch;
@@ -42,7 +43,12 @@ pub use status::{ControllerStatus, ReconcileStuck};
 pub use watch::{IntoWatch, Watch};
 
 use crate::{
-    factory::InformerFactory, leader_election::fenced, object::ObjectKey, signal::termination, workqueue::WorkQueue,
+    factory::InformerFactory,
+    leader_election::fenced,
+    object::ObjectKey,
+    sharding::{Participant, SlotSet, StartHandler},
+    signal::termination,
+    workqueue::WorkQueue,
 };
 use processor::Processor;
 use watch::Subscription;
@@ -67,6 +73,8 @@ use watch::Subscription;
 /// - initial objects do not delay changes, and do not starve, as the queue has ageing;
 /// - in the work of a [`LeaderElector`](crate::LeaderElector), no reconciliation is polled after the time at which the
 ///   work must have ended, even if the process was paused;
+/// - with a [sharding](ControllerBuilder::sharding), only keys in the slots of this replica are processed. All keys of a
+///   slot are processed once when it is acquired, and a slot is released when none of its keys is being processed;
 /// - when stopped, running reconciliations can complete within the graceful shutdown timeout and are then cancelled. No
 ///   task outlives [`run`](Self::run), unless it blocks its thread: the error then contains its key, and the process must
 ///   be exited. A reconciler that blocks needs `tokio::task::spawn_blocking`, and the runtime a second thread;
@@ -86,6 +94,12 @@ pub struct Controller {
     description: ControllerDescription,
     /// The permissions that were declared.
     allowed: Vec<Permission>,
+    /// Why its watches cannot be sharded.
+    sharding_conflict: Option<String>,
+    /// Delays the acquisition of slots until the workers run.
+    participant: Option<Participant>,
+    /// Queues the keys of acquired slots.
+    _acquired: Option<Arc<dyn StartHandler>>,
 }
 
 #[derive(Clone, Copy)]
@@ -109,6 +123,14 @@ pub enum RunError {
         waited: Duration,
         /// One reason for each such informer, with the last error of its requests, if any.
         reasons: Vec<String>,
+    },
+    /// The shardings of its watches contradict each other.
+    #[error("controller `{controller}` cannot start: {reason}")]
+    Sharding {
+        /// The name of the controller.
+        controller: String,
+        /// The kind, and what to change.
+        reason: String,
     },
     /// Reconciliations did not end within the graceful shutdown timeout and were cancelled.
     #[error(
@@ -263,6 +285,9 @@ impl Controller {
     }
 
     async fn run_workers(&self, cancelled: CancellationToken) -> Result<(), RunError> {
+        if let Some(reason) = self.sharding_conflict.clone() {
+            return Err(RunError::Sharding { controller: self.name().to_owned(), reason });
+        }
         if let Some(factory) = &self.factory {
             factory.start();
         }
@@ -277,6 +302,7 @@ impl Controller {
             let worker = fenced(Arc::clone(&self.processor).run_worker(stop.clone()));
             workers.spawn(async move { worker.await.unwrap_or_default() });
         }
+        self.participant.iter().for_each(|participant| participant.set_synced(SlotSet::ALL));
         let ended = tokio::select! {
             biased;
             () = cancelled.cancelled() => None,

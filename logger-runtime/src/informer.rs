@@ -38,7 +38,12 @@ pub use receiver::Events;
 use crate::{
     error::{ObjectError, SkippedObjects, UserCodePanicked},
     object::{ApiObject, resource_name},
+<<<<<<< ours
     reflector::{Activity, Silence},
+=======
+    reflector::{Activity, Silence, SkippedObjects},
+    sharding::Sharding,
+>>>>>>> theirs
     store::{Index, IndexError, IndexFunc, IndexValue, Lister, Store},
 };
 use namespace_merger::NamespaceMerger;
@@ -80,6 +85,8 @@ struct Shared<K> {
     merger: NamespaceMerger<K>,
     processor: Arc<SharedProcessor>,
     skipped: SkippedObjects,
+    /// The sharding of the options.
+    sharding: Mutex<Option<Sharding>>,
     /// The responses of the server to the reflector of each API.
     activities: Vec<Activity>,
 }
@@ -123,6 +130,7 @@ impl<K: ApiObject> SharedInformer<K> {
         let processor = SharedProcessor::new(resource_name::<K>(), Box::new(store.clone()), config.resync);
         SharedInformer(Arc::new(Shared {
             apis,
+            sharding: Mutex::new(config.sharding().cloned()),
             config: Mutex::new(Some(config)),
             store,
             activities: namespaces.iter().map(|_| Activity::default()).collect(),
@@ -141,6 +149,7 @@ impl<K: ApiObject> SharedInformer<K> {
         let old = config.take().ok_or_else(|| AlreadyStarted { resource: resource_name::<K>() })?;
         let new = config.insert(change(old));
         self.0.processor.set_default_resync(new.resync);
+        *lock(&self.0.sharding) = new.sharding().cloned();
         Ok(())
     }
 
@@ -307,6 +316,11 @@ impl<K: ApiObject> SharedInformer<K> {
             Some(WatchSilent { resource: resource_name::<K>(), namespace, silent: duration, limit })
         });
         silences.max_by_key(|silence| silence.silent).map_or(Ok(()), Err)
+    }
+
+    /// Returns the sharding that selects its objects, if there is one.
+    pub(crate) fn sharding(&self) -> Option<Sharding> {
+        lock(&self.0.sharding).clone()
     }
 
     /// Returns a function that reports a panic of user code that processes the events of this informer. It does not keep

@@ -16,7 +16,7 @@ mod metrics;
 mod record;
 mod requests;
 #[cfg(test)]
-mod simulation;
+pub(crate) mod simulation;
 mod state_machine;
 mod status;
 mod work;
@@ -25,7 +25,13 @@ pub use config::{ConfigError, LeaderElectionConfig, unique_identity};
 pub use elector::{LeaderElectionError, LeaderElector};
 pub use record::LeaderElectionRecord;
 pub use requests::lease_client;
+#[cfg(feature = "informers")]
+pub(crate) use requests::{is_permanent, respond_by};
 pub use state_machine::LossReason;
+#[cfg(feature = "informers")]
+pub(crate) use state_machine::{Policy, Time, next_time};
 pub use status::{LeaderStatus, LeaseOverdue};
+#[cfg(feature = "informers")]
+pub(crate) use work::Fence;
 pub(crate) use work::is_leadership_over;
 pub use work::{Fenced, fenced};

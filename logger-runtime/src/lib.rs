@@ -12,7 +12,11 @@
 //! | [`client`], [`decode`], [`workqueue`] | typed and generic clients, the streaming decoder, the work queue |
 //! | [`events`] | the event recorder |
 //! | [`leader_election`] | leader election by a Lease |
+<<<<<<< ours
 //! | [`memory`] | how informers hold objects: decoded, or as compact bytes |
+=======
+//! | [`sharding`] | replicas that share the objects |
+>>>>>>> theirs
 //! | [`reflector`] | list and watch with recovery |
 //! | [`store`] | indexed store, listers, read-your-writes helpers |
 //! | [`informer`] | shared informers and their event handlers |
@@ -36,6 +40,8 @@ pub mod metrics;
 pub mod object;
 #[cfg(feature = "informers")]
 pub mod reflector;
+#[cfg(feature = "informers")]
+pub mod sharding;
 #[cfg(feature = "informers")]
 mod signal;
 #[cfg(feature = "informers")]
@@ -63,6 +69,8 @@ pub use memory::Memory;
 pub use object::{ApiObject, ObjectKey, ResourceVersion};
 #[cfg(feature = "informers")]
 pub use reflector::Reflector;
+#[cfg(feature = "informers")]
+pub use sharding::Sharding;
 #[cfg(feature = "informers")]
 pub use store::{
     Index, IndexError, IndexFunc, IndexValue, Lister, MutationCache, NamespaceLister, NotFound, Store, WaitError,

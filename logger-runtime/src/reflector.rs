@@ -11,7 +11,12 @@ mod list_options;
 mod list_watch;
 mod metrics;
 mod prepare;
+<<<<<<< ours
 mod shard;
+=======
+mod selection;
+mod skipped;
+>>>>>>> theirs
 mod state_machine;
 
 use std::{fmt, sync::Arc};
@@ -23,8 +28,13 @@ pub(crate) use activity::{Activity, Silence};
 pub use backoff::{Backoff, ExponentialBackoff};
 pub use config::{Config, DecodeErrorPolicy, InitialListStrategy};
 pub use list_options::ListOptions;
+<<<<<<< ours
 pub use shard::Shard;
+=======
+pub(crate) use skipped::SkippedObjects;
+>>>>>>> theirs
 
+pub use crate::sharding::Shard;
 use crate::{
     error::Error,
     memory::Stored,
@@ -117,6 +127,7 @@ impl<O> ObjectEvent<O> {
 ///   [object error](Error::object_error); the other objects are not affected. Its
 ///   [last known state](Config::last_known) is retained, so that it does not seem to be deleted. With
 ///   [`DecodeErrorPolicy::Fail`], the request fails instead and is retried;
+/// - with a [sharding](Config::sharding), it lists the objects when the slots of this replica change;
 /// - an [optional](Config::optional) kind that the server does not serve has no objects, which is not an error;
 /// - a panic of the other functions in [`Config`] is an error of the request, which is retried;
 /// - dropping it cancels its request; it has no background task.

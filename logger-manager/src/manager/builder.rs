@@ -9,7 +9,7 @@ use std::{
 use kube::Client;
 use logger_core::description::{OperatorDescription, Permission};
 use logger_runtime::{
-    LeaderElectionConfig, LeaderElector,
+    LeaderElectionConfig, LeaderElector, Sharding,
     metrics::{MetricsProvider, PrometheusMetrics},
 };
 
@@ -18,7 +18,11 @@ use super::{
     error::BuildError,
     probes::RunState,
     runnable::{Group, Registered, Runnable},
+<<<<<<< ours
     runnables::WebhookServer,
+=======
+    sharding::{SHARDING, Sharded},
+>>>>>>> theirs
 };
 use crate::{
     health::HealthChecks,
@@ -41,6 +45,7 @@ pub struct ManagerBuilder {
     client: Client,
     lease_client: Option<Client>,
     election: Option<LeaderElectionConfig>,
+    sharding: Option<Sharding>,
     health: HealthChecks,
     timeouts: Timeouts,
     runnables: Vec<Registered>,
@@ -54,6 +59,7 @@ impl ManagerBuilder {
             client,
             lease_client: None,
             election: None,
+            sharding: None,
             health: HealthChecks::new(),
             timeouts: Timeouts { start: START_TIMEOUT, graceful_shutdown: GRACEFUL_SHUTDOWN_TIMEOUT },
             runnables: Vec::new(),
@@ -131,9 +137,39 @@ impl ManagerBuilder {
         self
     }
 
-    /// Sets the client of the elector, which should have no retries: one from
+    /// Shares the keys of controllers with the managers of other processes. Add the sharded controllers and informers in
+    /// [`Group::Always`].
+    ///
+    /// A manager has one sharding, and its health checks have the name `sharding`.
+    ///
+    /// ```
+    /// use k8s_openapi::api::core::v1::ConfigMap;
+    /// use logger_manager::{Group, LeaderElectionConfig, ManagerBuilder};
+    /// use logger_runtime::{
+    ///     Controller, InformerFactory, ObjectKey, ReconcileError, Sharding, leader_election::unique_identity,
+    /// };
+    ///
+    /// fn add_config_maps(builder: ManagerBuilder) -> ManagerBuilder {
+    ///     let sharding = Sharding::by_namespace(LeaderElectionConfig::new("config-maps", unique_identity()));
+    ///     let factory = InformerFactory::builder(builder.client().clone())
+    ///         .defaults(|config| config.reflector(|reflector| reflector.sharding(&sharding)))
+    ///         .build();
+    ///     let controller = Controller::for_informer("config-maps", &factory.informer::<ConfigMap>())
+    ///         .build(|_: ObjectKey| async { Ok::<_, ReconcileError>(()) });
+    ///     builder
+    ///         .sharding(&sharding)
+    ///         .add(Group::Always, "informers", factory)
+    ///         .add(Group::Always, "config-maps", controller)
+    /// }
+    /// ```
+    pub fn sharding(mut self, sharding: &Sharding) -> Self {
+        self.sharding = Some(sharding.clone());
+        self
+    }
+
+    /// Sets the client of the elector and of the sharding, which should have no retries: one from
     /// [`lease_client`](logger_runtime::leader_election::lease_client). By default it is that of the manager; each
-    /// request of an elector has a timeout in any case.
+    /// request for a Lease has a timeout in any case.
     pub fn lease_client(mut self, client: Client) -> Self {
         self.lease_client = Some(client);
         self
@@ -178,10 +214,11 @@ impl ManagerBuilder {
         if let Some(error) = self.error.take() {
             return Err(error);
         }
-        let elector = self.elector()?;
-        let election = elector.as_ref().map(LeaderElector::status);
         let state = Arc::<RunState>::default();
         state.add_checks(&self.health)?;
+        self.add_sharding(&state)?;
+        let elector = self.elector()?;
+        let election = elector.as_ref().map(LeaderElector::status);
         if let Some(status) = election.clone() {
             self.health.add_live(ELECTION_CHECK, move || status.check(ELECTION_TOLERANCE))?;
         }
@@ -214,8 +251,20 @@ impl ManagerBuilder {
 
     fn elector(&mut self) -> Result<Option<LeaderElector>, BuildError> {
         let Some(config) = self.election.take() else { return Ok(None) };
-        let client = self.lease_client.take().unwrap_or_else(|| self.client.clone());
-        Ok(Some(LeaderElector::new(client, config)?))
+        Ok(Some(LeaderElector::new(self.client_of_leases(), config)?))
+    }
+
+    /// Adds the runner of the sharding to the runnables.
+    fn add_sharding(&mut self, state: &Arc<RunState>) -> Result<(), BuildError> {
+        let Some(sharding) = self.sharding.take() else { return Ok(()) };
+        let runner = sharding.runner(self.client_of_leases())?;
+        let sharded = Sharded { sharding, runner, state: Arc::clone(state) };
+        self.runnables.push(Registered::new(Group::Always, SHARDING.to_owned(), sharded, &self.health)?);
+        Ok(())
+    }
+
+    fn client_of_leases(&self) -> Client {
+        self.lease_client.clone().unwrap_or_else(|| self.client.clone())
     }
 }
 

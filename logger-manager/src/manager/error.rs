@@ -2,7 +2,10 @@
 
 use std::{error::Error as StdError, io, time::Duration};
 
-use logger_runtime::leader_election::{ConfigError, LeaderElectionError};
+use logger_runtime::{
+    leader_election::{ConfigError, LeaderElectionError},
+    sharding::ShardingError,
+};
 
 use crate::{health::AddCheckError, serving::ServerError, webhooks::WebhookError};
 
@@ -36,6 +39,9 @@ pub enum BuildError {
     /// The options of leader election are invalid.
     #[error(transparent)]
     LeaderElection(#[from] ConfigError),
+    /// The options of a sharding are invalid.
+    #[error(transparent)]
+    Sharding(#[from] ShardingError),
     /// A server cannot listen.
     #[error(transparent)]
     Server(#[from] ServerError),

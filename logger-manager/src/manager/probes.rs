@@ -137,6 +137,11 @@ impl RunState {
         self.stopping.get_or_init(|| stop.child_token()).clone()
     }
 
+    /// Returns a token that is cancelled when the manager stops.
+    pub(super) fn stopping(&self) -> CancellationToken {
+        self.stopping.get().map(CancellationToken::child_token).unwrap_or_default()
+    }
+
     /// Marks the runnables that are independent of the leadership as started.
     pub(super) fn set_started(&self) {
         self.is_started.store(true, Ordering::Release);

@@ -8,5 +8,6 @@ mod health;
 mod leadership;
 mod lifecycle;
 mod servers;
+mod sharding;
 mod start;
 mod stop;

@@ -16,11 +16,16 @@ use kube::{Api, Client, Config};
 use logger_apiserver::ApiServer;
 use logger_core::description::{ConversionWebhookDescription, WebhookNames};
 use logger_manager::{
+<<<<<<< ours
     CancellationToken, Group, LeaderElectionConfig, Manager, Webhooks,
     serving::{
         Certificates, MetricsHandler, Router, SelfManaged, SelfManagedConfig, Server, ServerConfig, handler::text,
     },
     webhooks::{AdmissionRequest, Denied},
+=======
+    CancellationToken, Group, LeaderElectionConfig, Manager, Sharding,
+    serving::{Certificates, MetricsHandler, Router, Server, ServerConfig, handler::text},
+>>>>>>> theirs
 };
 use logger_runtime::{
     Controller, EventRecorder, HandlerOptions, InformerFactory, ObjectKey, ReconcileError,
@@ -105,8 +110,10 @@ fn manager(client: Client, metrics: &Arc<dyn MetricsProvider>) -> Manager {
         EventRecorder::new(client.clone(), "config-maps", EventConfig::default().metrics(provider())).unwrap();
     let builder = Controller::for_informer("config-maps", &informer).metrics(provider());
     let controller = builder.build_with_client(&client, |_| |_: ObjectKey| async { Ok::<_, ReconcileError>(()) });
+    let sharding = Sharding::by_uid(LeaderElectionConfig::new("fleet", "a").metrics(provider()));
     Manager::builder(client)
         .metrics(provider())
+        .sharding(&sharding)
         .leader_election(LeaderElectionConfig::new("operator", "a").metrics(provider()))
         .add(Group::Always, "informers", factory)
         .add(Group::Always, "events", events)

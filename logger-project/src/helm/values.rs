@@ -77,8 +77,8 @@ fn container(project: &Project, resources: Value) -> Vec<Declaration> {
     let settings = &project.settings;
     let (repository, tag, digest) = split_image(&settings.image);
     let mut replicas = json!({"type": "integer", "minimum": 0});
-    // Several replicas without leader election would do the same work.
-    if project.description.lease.is_none() {
+    // Several replicas without leader election or sharding would do the same work.
+    if !project.description.allows_replicas() {
         replicas["maximum"] = json!(1);
     }
     let env: Vec<_> = settings.env.iter().map(|(name, value)| json!({"name": name, "value": value})).collect();

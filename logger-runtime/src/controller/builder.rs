@@ -16,6 +16,7 @@ use super::{
     own_writes::{CachedKind, OwnWrites, cached_kind},
     processor::Processor,
     reconciler::{Action, AnyReconciler, ReconcileError, Reconciler},
+    sharded::{ShardedKeys, ShardedWatches, queue_acquired},
     trigger::Triggers,
     watch::{IntoWatch, Subscribe, Watch, controller_key, object_key, subscribe},
     write_layer::recording_client,
@@ -24,6 +25,7 @@ use crate::{
     factory::InformerFactory,
     metrics::{MetricsProvider, NoopMetrics},
     object::{ApiObject, ObjectKey, describe_kind},
+    sharding::Sharding,
     store::{Store, WriteGate},
     workqueue::{Config, RateLimiter, WorkQueue, rate_limit::ExponentialBackoff},
 };
@@ -52,6 +54,7 @@ pub struct ControllerBuilder<K> {
     owns: Vec<KindDescription>,
     also_watches: Vec<KindDescription>,
     allowed: Vec<Permission>,
+    sharded: ShardedWatches,
 }
 
 impl<K: ApiObject> ControllerBuilder<K> {
@@ -73,6 +76,7 @@ impl<K: ApiObject> ControllerBuilder<K> {
             owns: Vec::new(),
             also_watches: Vec::new(),
             allowed: Vec::new(),
+            sharded: ShardedWatches::default(),
         };
         builder.watch(watch, object_key())
     }
@@ -80,6 +84,7 @@ impl<K: ApiObject> ControllerBuilder<K> {
     /// Adds a watch, and its cache to those that must contain the writes of a reconciliation.
     fn watch<W: ApiObject>(mut self, watch: Watch<W>, keys: KeyMapping<W>) -> Self {
         self.kinds.push(cached_kind(&watch.store()));
+        self.sharded.add(describe_kind::<W>(), watch.sharding());
         // The first watch is that of the reconciled objects.
         self.watches.push(subscribe(watch, keys, self.watches.is_empty()));
         self
@@ -142,6 +147,13 @@ impl<K: ApiObject> ControllerBuilder<K> {
     /// ```
     pub fn allow<W: ApiObject>(mut self, allow: Allow<W>) -> Self {
         self.allowed.push(allow.into());
+        self
+    }
+
+    /// Shares the keys with other replicas, also if the informer of the reconciled kind contains all objects. Without this,
+    /// the [sharding of that informer](crate::reflector::Config::sharding) applies, if it has one.
+    pub fn sharding(mut self, sharding: &Sharding) -> Self {
+        self.sharded.set(sharding);
         self
     }
 
@@ -263,9 +275,16 @@ impl<K: ApiObject> ControllerBuilder<K> {
         let metrics = ControllerMetrics::new(self.metrics.as_ref(), &self.name);
         metrics.set_max_concurrent_reconciles(self.max_concurrent_reconciles);
         let triggers = Arc::<Triggers>::default();
-        let target = Target { queue, own_writes, triggers };
+        let sharding_conflict = self.sharded.conflict();
+        let shard = self
+            .sharded
+            .sharding()
+            .map(|sharding| Arc::new(ShardedKeys::new(&self.name, sharding, self.store.clone())));
+        let target = Target { queue, own_writes, triggers, shard };
+        let acquired = queue_acquired(self.store, &target);
         let watches = self.watches.into_iter().map(|subscribe| subscribe(target.clone())).collect();
-        let Target { queue, own_writes, triggers } = target;
+        let Target { queue, own_writes, triggers, shard } = target;
+        let participant = shard.as_ref().map(|shard| shard.participate());
         let processor = Processor {
             name: self.name,
             queue,
@@ -273,6 +292,7 @@ impl<K: ApiObject> ControllerBuilder<K> {
             gates: self.gates,
             own_writes,
             triggers,
+            shard,
             reconciliation_timeout: self.reconciliation_timeout,
             metrics,
             processing: Arc::default(),
@@ -285,6 +305,9 @@ impl<K: ApiObject> ControllerBuilder<K> {
             factory: self.factory,
             description,
             allowed: self.allowed,
+            sharding_conflict,
+            participant,
+            _acquired: acquired,
         }
     }
 }

@@ -110,6 +110,11 @@ impl LoopGuard {
         }
     }
 
+    /// Removes a key that this process does not reconcile anymore.
+    pub(super) fn forget(&self, key: &ObjectKey) {
+        self.keys().remove(key);
+    }
+
     /// Ignores poisoning: no panic can leave the causes inconsistent.
     fn keys(&self) -> MutexGuard<'_, HashMap<ObjectKey, Causes>> {
         self.keys.lock().unwrap_or_else(PoisonError::into_inner)

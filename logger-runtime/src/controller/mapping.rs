@@ -14,6 +14,7 @@ use tokio::{
 use super::{
     own_writes::OwnWrites,
     predicate::Predicate,
+    sharded::ShardedKeys,
     trigger::{Change, Triggers},
 };
 use crate::{
@@ -58,6 +59,8 @@ pub(super) struct Target {
     /// The recorder of the client of the controller, if it has one.
     pub(super) own_writes: Option<Arc<OwnWrites>>,
     pub(super) triggers: Arc<Triggers>,
+    /// The keys of this replica; `None` if it processes all.
+    pub(super) shard: Option<Arc<ShardedKeys>>,
 }
 
 /// The objects whose mapping panicked.
@@ -78,6 +81,11 @@ impl<K: ApiObject> EventMapper<K> {
     pub(super) fn handle(&self, event: &Event<K>) {
         if !self.matches(event) {
             return;
+        }
+        if let Event::Deleted { object, .. } = event
+            && self.is_reconciled_kind
+        {
+            self.target.object_deleted(&**object);
         }
         let (mut found, change) = (Vec::new(), change(event));
         let priority = priority(change);
@@ -130,18 +138,43 @@ impl<K: ApiObject> EventMapper<K> {
         }
     }
 
-    /// Adds the distinct keys to the queue. The version is that of an updated object that is reconciled itself.
-    fn add(&self, mut found: Vec<ObjectKey>, change: Change, priority: i32, version: Option<&str>) {
+    fn add(&self, found: Vec<ObjectKey>, change: Change, priority: i32, version: Option<&str>) {
+        self.target.add(found, &self.kind, change, priority, version);
+    }
+}
+
+impl Target {
+    /// Adds the distinct keys of this replica to the queue. The version is that of an updated object that is reconciled
+    /// itself.
+    pub(super) fn add(
+        &self,
+        mut found: Vec<ObjectKey>,
+        kind: &Arc<str>,
+        change: Change,
+        priority: i32,
+        version: Option<&str>,
+    ) {
         found.sort();
         found.dedup();
         let options = AddOptions { priority, ..AddOptions::default() };
-        let Target { queue, own_writes, triggers } = &self.target;
-        for key in found {
+        let Target { queue, own_writes, triggers, shard } = self;
+        let is_owned = |key: &ObjectKey| shard.as_ref().is_none_or(|shard| shard.is_owned(key));
+        for key in found.into_iter().filter(is_owned) {
             if let Some(writes) = own_writes {
                 writes.loop_guard.record_cause(&key, version);
             }
-            triggers.record_event(&key, &self.kind, change);
+            triggers.record_event(&key, kind, change);
             queue.add_with(key, options);
+        }
+    }
+
+    /// Records the deletion of a reconciled object, whose key has no slot afterwards, or the end of its caching.
+    fn object_deleted<K: ApiObject>(&self, object: &K) {
+        let Some(shard) = &self.shard else { return };
+        let key = ObjectKey::from_object(object);
+        let is_owned = shard.object_deleted(&key, object.meta());
+        if let Some(writes) = self.own_writes.as_ref().filter(|_| !is_owned) {
+            writes.loop_guard.forget(&key);
         }
     }
 }

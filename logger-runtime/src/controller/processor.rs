@@ -13,6 +13,7 @@ use super::{
     metrics::ControllerMetrics,
     own_writes::OwnWrites,
     reconciler::{Action, AnyReconciler, ReconcileError},
+    sharded::ShardedKeys,
     status::Processing,
     trigger::{Trigger, Triggers},
 };
@@ -20,13 +21,14 @@ use crate::{
     error::{Error, panic_message},
     leader_election::is_leadership_over,
     object::ObjectKey,
+    sharding::{Admission, SlotGuard},
     workqueue::{AddOptions, WorkItem, WorkQueue},
 };
 
 /// How long a worker waits for a cache that has not caught up with the writes. Most caches are faster.
 const MAX_CACHE_WAIT: Duration = Duration::from_millis(200);
-/// The delay of a key whose cache is slower, so that other keys are processed.
-const CACHE_RETRY_DELAY: Duration = Duration::from_secs(1);
+/// The delay of a key whose cache is slower, or whose slot is suspended, so that other keys are processed.
+const RETRY_DELAY: Duration = Duration::from_secs(1);
 
 /// Processes keys. Shared by the workers of a controller.
 pub(super) struct Processor {
@@ -37,6 +39,8 @@ pub(super) struct Processor {
     /// The recorder of the client of the controller, if it has one.
     pub(super) own_writes: Option<Arc<OwnWrites>>,
     pub(super) triggers: Arc<Triggers>,
+    /// The keys of this replica; `None` if it processes all.
+    pub(super) shard: Option<Arc<ShardedKeys>>,
     pub(super) reconciliation_timeout: Duration,
     pub(super) metrics: ControllerMetrics,
     pub(super) processing: Arc<Processing>,
@@ -48,6 +52,8 @@ enum Outcome {
     Error(ReconcileError),
     Timeout(Duration),
     Panic(String),
+    /// It was cancelled, because this replica may no longer hold the slot of the key.
+    SlotLost,
 }
 
 /// Whether a key can be processed.
@@ -76,7 +82,7 @@ impl Processor {
                 return;
             }
             match readiness {
-                Readiness::Ready => self.process(&item).await,
+                Readiness::Ready => self.process_owned(&item).await,
                 Readiness::Waiting => self.delay(&item),
                 Readiness::Panicked(panic) => {
                     tracing::error!(controller = self.name, key = %*item, panic, "a gate panicked; retrying");
@@ -110,10 +116,25 @@ impl Processor {
         }
     }
 
-    async fn process(&self, key: &WorkItem<ObjectKey>) {
+    /// Processes a key, if its slot is one of this replica.
+    async fn process_owned(&self, key: &WorkItem<ObjectKey>) {
+        match self.shard.as_ref().map(|shard| shard.admit(key)) {
+            None => self.process(key, None).await,
+            Some(Admission::Admitted(slot)) => self.process(key, Some(slot)).await,
+            Some(Admission::Suspended) => self.delay(key),
+            Some(Admission::NotOwned) => self.discard(key),
+        }
+    }
+
+    /// Processes a key. Its slot is not released before this returns.
+    async fn process(&self, key: &WorkItem<ObjectKey>, slot: Option<SlotGuard>) {
         let (_processing, _active) = (self.processing.start(key), self.metrics.start_reconciliation());
         let (span, started) = (self.span(key), Instant::now());
-        let outcome = self.reconcile(key, span.clone()).await;
+        let reconcile = self.reconcile(key, span.clone());
+        let outcome = match &slot {
+            Some(slot) => slot.run(reconcile).await.unwrap_or(Outcome::SlotLost),
+            None => reconcile.await,
+        };
         self.metrics.observe_time(started.elapsed());
         span.in_scope(|| self.handle_outcome(key, outcome));
     }
@@ -155,7 +176,7 @@ impl Processor {
         let metrics = &self.metrics;
         match outcome {
             Outcome::Success(Action::Done) => {
-                self.queue.forget(key);
+                self.forget(key);
                 metrics.success.add(1);
             }
             Outcome::Success(Action::Requeue) => {
@@ -171,7 +192,7 @@ impl Processor {
             }
             Outcome::Error(error) if error.is_terminal() => {
                 tracing::error!(%error, "terminal error; not retrying until the object changes");
-                self.queue.forget(key);
+                self.forget(key);
                 metrics.terminal_errors.add(1);
                 metrics.count_error();
             }
@@ -189,6 +210,27 @@ impl Processor {
                 metrics.panics.add(1);
                 self.retry(key);
             }
+            Outcome::SlotLost => {
+                tracing::warn!("reconciliation was cancelled: the Lease of this replica was not renewed in time");
+                self.delay(key);
+            }
+        }
+    }
+
+    /// Resets the failures of a key that is done.
+    fn forget(&self, key: &WorkItem<ObjectKey>) {
+        self.queue.forget(key);
+        if let Some(shard) = &self.shard {
+            shard.forget(key);
+        }
+    }
+
+    /// Drops a key that another replica processes.
+    fn discard(&self, key: &WorkItem<ObjectKey>) {
+        self.forget(key);
+        self.triggers.take(key);
+        if let Some(writes) = &self.own_writes {
+            writes.loop_guard.forget(key);
         }
     }
 
@@ -197,9 +239,9 @@ impl Processor {
         self.requeue(key, Trigger::Retry, AddOptions { rate_limited: true, ..AddOptions::default() });
     }
 
-    /// Requeues a key whose cache is slow. This is no cause of a reconciliation.
+    /// Requeues a key whose cache is slow, or whose slot is suspended. This is no cause of a reconciliation.
     fn delay(&self, key: &WorkItem<ObjectKey>) {
-        let options = AddOptions { after: Some(CACHE_RETRY_DELAY), priority: key.priority(), ..AddOptions::default() };
+        let options = AddOptions { after: Some(RETRY_DELAY), priority: key.priority(), ..AddOptions::default() };
         self.queue.add_with(ObjectKey::clone(key), options);
     }
 

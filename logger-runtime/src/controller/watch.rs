@@ -12,6 +12,7 @@ use super::{
 use crate::{
     informer::{Delivery, HandlerOptions, HandlerRegistration, Overflow, SharedInformer, Stopped, WatchSilent},
     object::{ApiObject, ObjectKey, resource_name},
+    sharding::Sharding,
     store::Store,
 };
 
@@ -46,6 +47,11 @@ impl<K: ApiObject> Watch<K> {
 
     pub(super) fn store(&self) -> Store<K> {
         self.informer.store()
+    }
+
+    /// Returns the sharding of the informer, if it has one.
+    pub(super) fn sharding(&self) -> Option<Sharding> {
+        self.informer.sharding()
     }
 }
 

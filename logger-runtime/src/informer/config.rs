@@ -2,7 +2,11 @@
 
 use std::{fmt, sync::Arc, time::Duration};
 
+<<<<<<< ours
 use crate::{error::Error, memory::Memory, reflector};
+=======
+use crate::{error::Error, reflector, sharding::Sharding};
+>>>>>>> theirs
 
 /// The options of an informer. They embed those of its reflector, which also include the metrics.
 ///
@@ -122,12 +126,16 @@ impl<K> Config<K> {
         self
     }
 
-    /// Returns the same options for another kind, without a transform.
     /// Returns the label selector and the field selector.
     pub(crate) fn selectors(&self) -> (Option<String>, Option<String>) {
         self.reflector.selectors()
     }
 
+    pub(super) fn sharding(&self) -> Option<&Sharding> {
+        self.reflector.sharding_of()
+    }
+
+    /// Returns the same options for another kind, without a transform.
     pub(crate) fn for_kind<T>(&self) -> Config<T> {
         Config {
             reflector: self.reflector.for_kind(),

@@ -11,15 +11,15 @@ use crate::metrics::MetricsProvider;
 /// leadership that ends after 10 s without a renewal. The lease is released after a clean stop.
 #[derive(Clone, Debug)]
 pub struct LeaderElectionConfig {
-    pub(super) lease_name: String,
-    pub(super) namespace: Option<String>,
-    pub(super) identity: String,
-    pub(super) lease_duration: Duration,
-    pub(super) renew_deadline: Duration,
-    pub(super) retry_period: Duration,
-    pub(super) release_on_stop: bool,
-    pub(super) labels: BTreeMap<String, String>,
-    pub(super) metrics: Option<Arc<dyn MetricsProvider>>,
+    pub(crate) lease_name: String,
+    pub(crate) namespace: Option<String>,
+    pub(crate) identity: String,
+    pub(crate) lease_duration: Duration,
+    pub(crate) renew_deadline: Duration,
+    pub(crate) retry_period: Duration,
+    pub(crate) release_on_stop: bool,
+    pub(crate) labels: BTreeMap<String, String>,
+    pub(crate) metrics: Option<Arc<dyn MetricsProvider>>,
 }
 
 impl LeaderElectionConfig {
@@ -103,7 +103,7 @@ impl LeaderElectionConfig {
     }
 
     /// Validates the options and converts them to those of the state machine.
-    pub(super) fn policy(&self) -> Result<Policy, ConfigError> {
+    pub(crate) fn policy(&self) -> Result<Policy, ConfigError> {
         let Self { lease_duration, renew_deadline, retry_period, .. } = *self;
         if self.lease_name.is_empty() {
             return Err(ConfigError::MissingLeaseName);

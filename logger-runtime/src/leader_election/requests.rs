@@ -42,6 +42,16 @@ pub(super) struct LeaseRequests {
 #[error("no response within {0:?}")]
 struct RequestTimeout(Duration);
 
+/// Waits for the response of a request until the deadline.
+pub(crate) async fn respond_by<T>(
+    deadline: Instant,
+    request: impl Future<Output = Result<T, kube::Error>>,
+) -> Result<T, kube::Error> {
+    let started = Instant::now();
+    let timed_out = |_| Err(kube::Error::Service(Box::new(RequestTimeout(started.elapsed()))));
+    timeout_at(deadline, request).await.unwrap_or_else(timed_out)
+}
+
 impl LeaseRequests {
     pub(super) fn new(client: Client, namespace: String, name: String, labels: BTreeMap<String, String>) -> Self {
         LeaseRequests { api: Api::namespaced(client, &namespace), name, namespace, labels }
@@ -49,10 +59,8 @@ impl LeaseRequests {
 
     /// Sends a request and waits for the response until the deadline.
     pub(super) async fn send(&self, request: Request, deadline: Instant) -> Result<Lease, Error> {
-        let (verb, started) = (verb(&request), Instant::now());
-        let response = timeout_at(deadline, self.request(request)).await;
-        let timed_out = |_| Err(kube::Error::Service(Box::new(RequestTimeout(started.elapsed()))));
-        response.unwrap_or_else(timed_out).map_err(|error| {
+        let verb = verb(&request);
+        respond_by(deadline, self.request(request)).await.map_err(|error| {
             Error::new(verb, resource_name::<Lease>(), &self.name, error).with_namespace(Some(&self.namespace))
         })
     }
@@ -95,7 +103,7 @@ pub(super) fn response(result: &Result<Lease, Error>, was_get: bool) -> Response
 
 /// Returns whether the error does not go away by itself: a missing permission or namespace, a rejected Lease, or a
 /// Lease that cannot be decoded.
-pub(super) fn is_permanent(error: &Error) -> bool {
+pub(crate) fn is_permanent(error: &Error) -> bool {
     match error.kube_error() {
         Some(kube::Error::Api(status)) => (400..500).contains(&status.code) && ![408, 409, 429].contains(&status.code),
         Some(kube::Error::SerdeError(_) | kube::Error::BuildRequest(_)) => true,

@@ -15,6 +15,10 @@ mod world;
 
 use std::time::{Duration, Instant};
 
+#[cfg(feature = "informers")]
+pub(crate) use network::Conditions;
+#[cfg(feature = "informers")]
+pub(crate) use process::Clocks;
 use world::{Options, World};
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -31,17 +35,18 @@ const TAKEOVER: Duration = Duration::from_millis(15_000 + 4_400 + 400 + 300);
 /// The retry period with jitter, on the slowest clock, and the latency of the requests.
 const TAKEOVER_AFTER_RELEASE: Duration = Duration::from_millis(4_400 + 100 + 500);
 
-/// The time to run, or a number of seeds.
-fn budget() -> impl Iterator<Item = u64> {
-    let first = std::env::var("ELECTION_SEED").ok().map(|seed| seed.parse().unwrap());
-    let time = std::env::var("ELECTION_SIMULATION").ok().map(|time| parse_duration(&time));
+/// Returns the seeds to run: this number, as many as fit into the time of the variable `NAME_SIMULATION`, or that of
+/// `NAME_SEED`.
+pub(crate) fn seeds(name: &str, count: u64) -> impl Iterator<Item = u64> {
+    let first = std::env::var(format!("{name}_SEED")).ok().map(|seed| seed.parse().unwrap());
+    let time = std::env::var(format!("{name}_SIMULATION")).ok().map(|time| parse_duration(&time));
     let started = Instant::now();
     let begin = first.unwrap_or(if time.is_some() { fastrand::u64(..u64::MAX / 2) } else { 0 });
-    (begin..).enumerate().map(|(count, seed)| (count as u64, seed)).map_while(move |(count, seed)| {
+    (0_u64..).zip(begin..).map_while(move |(number, seed)| {
         let has_more = match (first, time) {
-            (Some(_), _) => count == 0,
+            (Some(_), _) => number == 0,
             (None, Some(time)) => started.elapsed() < time,
-            (None, None) => count < SEEDS,
+            (None, None) => number < count,
         };
         has_more.then_some(seed)
     })
@@ -50,24 +55,24 @@ fn budget() -> impl Iterator<Item = u64> {
 fn parse_duration(text: &str) -> Duration {
     let unit = |unit, seconds| Some(Duration::from_secs(text.strip_suffix(unit)?.parse::<u64>().ok()? * seconds));
     let duration = unit('s', 1).or_else(|| unit('m', 60)).or_else(|| unit('h', 3600));
-    duration.expect("ELECTION_SIMULATION is a number of `s`, `m` or `h`")
+    duration.expect("the time of a simulation is a number of `s`, `m` or `h`")
 }
 
 #[test]
 fn l08_no_two_leaders_work_at_a_time() {
-    let (mut seeds, mut terms, mut losses) = (0_u64, 0, 0);
-    for seed in budget() {
+    let (mut runs, mut terms, mut losses) = (0_u64, 0, 0);
+    for seed in seeds("ELECTION", SEEDS) {
         let mut world = World::new(seed, Options { drift: DRIFT, faults_end: FAULTS });
         let result = world.run_until(FAULTS + SETTLED + TAKEOVER);
         result.unwrap_or_else(|violation| panic!("reproduce with ELECTION_SEED={seed}: {violation}"));
         let leaders = world.working();
         assert_eq!(leaders.len(), 1, "reproduce with ELECTION_SEED={seed}: leaders {leaders:?} after the faults");
-        seeds += 1;
+        runs += 1;
         terms += world.terms;
         losses += world.losses;
     }
-    println!("{seeds} seeds, {terms} terms of leaders, {losses} lost");
-    assert!(terms > 3 * seeds && losses > seeds / 2, "faults cause changes of the leader");
+    println!("{runs} seeds, {terms} terms of leaders, {losses} lost");
+    assert!(terms > 3 * runs && losses > runs / 2, "faults cause changes of the leader");
 }
 
 #[test]

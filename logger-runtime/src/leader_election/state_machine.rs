@@ -20,20 +20,20 @@ pub(super) const JITTER_FACTOR: f64 = 1.2;
 const CONFLICT_RETRY_DIVISOR: u32 = 10;
 
 /// A time on the monotonic clock of this process, since an arbitrary start.
-pub(super) type Time = Duration;
+pub(crate) type Time = Duration;
 
 /// The options of the state machine.
 #[derive(Clone, Debug)]
-pub(super) struct Policy {
-    pub(super) identity: String,
-    pub(super) lease_duration: Duration,
+pub(crate) struct Policy {
+    pub(crate) identity: String,
+    pub(crate) lease_duration: Duration,
     /// The lease duration, as the Lease stores it.
-    pub(super) lease_duration_seconds: i32,
-    pub(super) renew_deadline: Duration,
-    pub(super) retry_period: Duration,
-    pub(super) request_timeout: Duration,
+    pub(crate) lease_duration_seconds: i32,
+    pub(crate) renew_deadline: Duration,
+    pub(crate) retry_period: Duration,
+    pub(crate) request_timeout: Duration,
     /// How long before the end of the lease the leader's work is aborted.
-    pub(super) abort_margin: Duration,
+    pub(crate) abort_margin: Duration,
 }
 
 /// The next step to execute.
@@ -274,10 +274,10 @@ impl StateMachine {
 
     /// Returns the record to write: an acquisition, a renewal or a release.
     fn desired_record(&self, wall: Timestamp) -> LeaderElectionRecord {
-        let time = self.renew_time(wall);
         let observed = self.observed.as_ref().map(|observed| observed.record.clone());
         let is_new = observed.is_none();
         let old = observed.unwrap_or_default();
+        let time = next_time(old.renew_time.as_ref(), wall);
         let mut record = LeaderElectionRecord {
             holder_identity: self.policy.identity.clone(),
             lease_duration_seconds: self.policy.lease_duration_seconds,
@@ -296,17 +296,6 @@ impl StateMachine {
             record.leader_transitions = record.leader_transitions.saturating_add(1);
         }
         record
-    }
-
-    /// Returns the time of a renewal. It differs from the observed one even if the wall clock was set back to it: other
-    /// candidates recognise a renewal by a change of the record.
-    fn renew_time(&self, wall: Timestamp) -> MicroTime {
-        let wall = Timestamp::from_microsecond(wall.as_microsecond()).unwrap_or(wall);
-        let observed = self.observed.as_ref().and_then(|observed| observed.record.renew_time.as_ref());
-        if observed.is_some_and(|observed| observed.0.as_microsecond() == wall.as_microsecond()) {
-            return MicroTime(wall.checked_add(SignedDuration::from_micros(1)).unwrap_or(Timestamp::UNIX_EPOCH));
-        }
-        MicroTime(wall)
     }
 
     fn observe(&mut self, now: Time, mut lease: Lease) {
@@ -410,4 +399,14 @@ impl StateMachine {
     fn jittered_retry_period(&mut self) -> Duration {
         self.policy.retry_period.mul_f64(1.0 + JITTER_FACTOR * self.random.f64())
     }
+}
+
+/// Returns the time to write into a Lease. It differs from the observed one even if the wall clock was set back to it:
+/// other clients recognise a renewal by a change of the record.
+pub(crate) fn next_time(observed: Option<&MicroTime>, wall: Timestamp) -> MicroTime {
+    let wall = Timestamp::from_microsecond(wall.as_microsecond()).unwrap_or(wall);
+    if observed.is_some_and(|observed| observed.0.as_microsecond() == wall.as_microsecond()) {
+        return MicroTime(wall.checked_add(SignedDuration::from_micros(1)).unwrap_or(Timestamp::UNIX_EPOCH));
+    }
+    MicroTime(wall)
 }

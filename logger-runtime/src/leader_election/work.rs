@@ -24,34 +24,34 @@ task_local! {
     static FENCE: Fence;
 }
 
-/// The deadline of the leader's work, which each renewal extends. Clones share it.
+/// The deadline of work that needs a lease, which each renewal extends. Clones share it.
 #[derive(Clone, Debug)]
-pub(super) struct Fence {
+pub(crate) struct Fence {
     epoch: Instant,
     /// Nanoseconds since the epoch; zero if the fence is closed.
     deadline: Arc<AtomicU64>,
 }
 
 impl Fence {
-    pub(super) fn closed() -> Self {
+    pub(crate) fn closed() -> Self {
         Fence { epoch: Instant::now(), deadline: Arc::new(AtomicU64::new(0)) }
     }
 
     /// Opens the fence until the deadline.
-    pub(super) fn open_until(&self, deadline: Instant) {
+    pub(crate) fn open_until(&self, deadline: Instant) {
         let nanos = deadline.saturating_duration_since(self.epoch).as_nanos();
         self.deadline.store(u64::try_from(nanos).unwrap_or(u64::MAX), Ordering::Release);
     }
 
-    pub(super) fn close(&self) {
+    pub(crate) fn close(&self) {
         self.deadline.store(0, Ordering::Release);
     }
 
-    pub(super) fn is_open(&self) -> bool {
+    pub(crate) fn is_open(&self) -> bool {
         Instant::now() < self.deadline()
     }
 
-    pub(super) fn deadline(&self) -> Instant {
+    pub(crate) fn deadline(&self) -> Instant {
         self.epoch + Duration::from_nanos(self.deadline.load(Ordering::Acquire))
     }
 }
@@ -128,7 +128,8 @@ pub struct Fenced<F: Future> {
 type Scoped<F> = Either<TaskLocalFuture<Fence, F>, F>;
 
 impl<F: Future> Fenced<F> {
-    fn new(future: F, fence: Option<Fence>) -> Self {
+    /// Restricts a future to the times at which the fence is open; without one, it is not restricted.
+    pub(crate) fn new(future: F, fence: Option<Fence>) -> Self {
         let scoped = match &fence {
             Some(fence) => Either::Left(FENCE.scope(fence.clone(), future)),
             None => Either::Right(future),

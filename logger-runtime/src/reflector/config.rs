@@ -6,13 +6,18 @@ use super::{
     activity::Activity,
     backoff::{Backoff, ExponentialBackoff},
     list_options::ListOptions,
+<<<<<<< ours
     shard::Shard,
+=======
+    skipped::SkippedObjects,
+>>>>>>> theirs
 };
 use crate::{
     error::{SkippedObjects, UserCodePanicked, catch_panic},
     memory::{Packer, Stored},
     metrics::MetricsProvider,
     object::{ApiObject, ObjectKey},
+    sharding::{Shard, Sharding},
 };
 
 /// How a reflector gets the existing objects when it starts.
@@ -60,6 +65,7 @@ pub struct Config<K> {
     pub(super) labels: Option<String>,
     pub(super) fields: Option<String>,
     pub(super) shard: Option<Shard>,
+    pub(super) sharding: Option<Sharding>,
     pub(super) page_size: Option<u32>,
     pub(super) initial_list_strategy: InitialListStrategy,
     pub(super) keep_managed_fields: bool,
@@ -100,6 +106,14 @@ impl<K> Config<K> {
     #[must_use]
     pub fn shard(mut self, shard: Shard) -> Self {
         self.shard = Some(shard);
+        self
+    }
+
+    /// Selects the objects of the slots of this replica, in place of a fixed [shard](Self::shard). They are listed again
+    /// when the slots change.
+    #[must_use]
+    pub fn sharding(mut self, sharding: &Sharding) -> Self {
+        self.sharding = Some(sharding.clone());
         self
     }
 
@@ -205,6 +219,10 @@ impl<K> Config<K> {
         (self.labels.clone(), self.fields.clone())
     }
 
+    pub(crate) fn sharding_of(&self) -> Option<&Sharding> {
+        self.sharding.as_ref()
+    }
+
     pub(crate) fn metrics_provider(&self) -> Option<&Arc<dyn MetricsProvider>> {
         self.metrics.as_ref()
     }
@@ -245,6 +263,7 @@ impl<K> Config<K> {
             labels: self.labels.clone(),
             fields: self.fields.clone(),
             shard: self.shard.clone(),
+            sharding: self.sharding.clone(),
             page_size: self.page_size,
             initial_list_strategy: self.initial_list_strategy,
             keep_managed_fields: self.keep_managed_fields,
@@ -315,6 +334,7 @@ impl<K> Default for Config<K> {
             labels: None,
             fields: None,
             shard: None,
+            sharding: None,
             page_size: None,
             initial_list_strategy: InitialListStrategy::default(),
             keep_managed_fields: false,
@@ -355,6 +375,7 @@ impl<K> fmt::Debug for Config<K> {
             .field("labels", &self.labels)
             .field("fields", &self.fields)
             .field("shard", &self.shard)
+            .field("sharding", &self.sharding)
             .field("page_size", &self.page_size)
             .field("initial_list_strategy", &self.initial_list_strategy)
             .field("is_optional", &self.is_optional)

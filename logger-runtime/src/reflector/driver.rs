@@ -1,6 +1,12 @@
 //! Executes the steps of the state machine and converts the results to events.
 
+<<<<<<< ours
 use std::collections::VecDeque;
+=======
+mod selected;
+
+use std::{collections::VecDeque, sync::Arc};
+>>>>>>> theirs
 
 use futures::{StreamExt, stream::BoxStream};
 use kube::Api;
@@ -16,6 +22,11 @@ use super::{
     list_options::ListOptions,
     list_watch::{ListMeta, ListWatch, WatchEvent},
     metrics::ReflectorMetrics,
+<<<<<<< ours
+=======
+    selection::Selection,
+    skipped::SkippedObjects,
+>>>>>>> theirs
     state_machine::{EventType, Handling, Policy, StateMachine, Step},
 };
 use crate::{
@@ -33,6 +44,8 @@ const MAX_REPORTS: usize = 10;
 pub(super) struct Driver<K> {
     list_watch: ListWatch<K>,
     config: Config<K>,
+    /// Taken while it waits for a request.
+    selection: Option<Selection>,
     machine: StateMachine,
     timer: DeadlineTimer,
     namespace: Option<String>,
@@ -76,6 +89,7 @@ impl<K: ApiObject> Driver<K> {
             list_watch: ListWatch::new(api).managed_fields(managed_fields),
             metrics: ReflectorMetrics::new(provider, &resource_name::<K>()),
             activity: config.activity.start(config.watch_timeout.1.max(config.list_timeout)),
+            selection: config.sharding.as_ref().map(Selection::new),
             config,
             timer: DeadlineTimer::default(),
             watch: None,
@@ -90,17 +104,29 @@ impl<K: ApiObject> Driver<K> {
 
     /// Returns the next event or error.
     pub(super) async fn next(&mut self) -> Item<K> {
+        self.selection.iter_mut().for_each(Selection::applied);
         loop {
             if let Some(error) = self.reports.pop_front() {
                 return Err(error);
             }
-            let item = match self.watch.take() {
-                Some(watch) => self.next_event(watch).await,
-                None => self.next_step().await,
+            let item = match self.selection.take() {
+                Some(mut selection) => {
+                    let item = self.next_selected(&mut selection).await;
+                    self.selection = Some(selection);
+                    item
+                }
+                None => self.request().await,
             };
             if let Some(item) = item {
                 return item;
             }
+        }
+    }
+
+    async fn request(&mut self) -> Option<Item<K>> {
+        match self.watch.take() {
+            Some(watch) => self.next_event(watch).await,
+            None => self.next_step().await,
         }
     }
 

@@ -219,7 +219,7 @@ impl StateMachine {
     }
 
     /// Starts a list, streamed if the policy requires it.
-    fn relist(&mut self, now: Instant) {
+    pub(super) fn relist(&mut self, now: Instant) {
         self.state = match self.policy.watch_list {
             true => State::WatchList(WatchState::new(now)),
             false => State::List(self.list_state(false)),

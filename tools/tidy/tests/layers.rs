@@ -66,8 +66,12 @@ const CRATES: [Layers; 8] = [
         &[
             &["object", "error", "metrics", "signal"],
             &["client", "decode", "workqueue", "leader_election"],
+<<<<<<< ours
             &["events"],
             &["memory"],
+=======
+            &["events", "sharding"],
+>>>>>>> theirs
             &["reflector"],
             &["store"],
             &["informer"],

@@ -6,16 +6,16 @@ use fastrand::Rng;
 
 /// The conditions of one connection at one time.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Conditions {
+pub(crate) struct Conditions {
     /// Whether nothing arrives.
-    pub(super) is_cut: bool,
+    pub(crate) is_cut: bool,
     /// Whether single messages are lost or delayed.
-    pub(super) is_faulty: bool,
+    pub(crate) is_faulty: bool,
 }
 
 impl Conditions {
     /// Returns the latency of a message; `None` if it is lost.
-    pub(super) fn latency(self, random: &mut Rng) -> Option<Duration> {
+    pub(crate) fn latency(self, random: &mut Rng) -> Option<Duration> {
         let usual = Duration::from_millis(random.u64(1..50));
         if self.is_cut {
             return None;

@@ -16,14 +16,14 @@ const MAX_SKEW: i64 = 3600;
 
 /// The clocks of one process.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Clocks {
+pub(crate) struct Clocks {
     rate: f64,
     offset: Duration,
     skew: SignedDuration,
 }
 
 impl Clocks {
-    pub(super) fn new(drift: f64, random: &mut Rng) -> Self {
+    pub(crate) fn new(drift: f64, random: &mut Rng) -> Self {
         Clocks {
             rate: 1.0 + drift * (2.0 * random.f64() - 1.0),
             offset: Duration::from_secs(random.u64(..100_000)),
@@ -32,16 +32,16 @@ impl Clocks {
     }
 
     /// Returns the time of the monotonic clock at a real time.
-    pub(super) fn monotonic(self, now: Duration) -> Time {
+    pub(crate) fn monotonic(self, now: Duration) -> Time {
         self.offset + now.mul_f64(self.rate)
     }
 
     /// Returns the real time at which the monotonic clock shows a time. It is not earlier, in spite of rounding.
-    pub(super) fn real(self, time: Time) -> Duration {
+    pub(crate) fn real(self, time: Time) -> Duration {
         time.saturating_sub(self.offset).div_f64(self.rate) + Duration::from_nanos(10)
     }
 
-    pub(super) fn wall(self, now: Duration) -> Timestamp {
+    pub(crate) fn wall(self, now: Duration) -> Timestamp {
         let now = SignedDuration::try_from(now).unwrap();
         Timestamp::from_second(1_800_000_000).unwrap().checked_add(now + self.skew).unwrap()
     }

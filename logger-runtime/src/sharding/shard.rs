@@ -4,6 +4,9 @@ use std::fmt;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
+use super::slot::{SLOTS, Slot, SlotSet};
+use crate::object::ObjectKey;
+
 /// The objects whose hash is in a range, so that several replicas can partition the objects of a kind.
 ///
 /// A server with the feature gate `ShardedListAndWatch` (KEP-5866, alpha in Kubernetes 1.36) sends only these objects.
@@ -14,14 +17,46 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shard {
     field: Field,
-    start: u128,
-    end: u128,
+    /// Disjoint ranges in ascending order, the ends exclusive.
+    ranges: Vec<(u128, u128)>,
 }
 
+/// The field whose hash assigns objects to shards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Field {
+pub(crate) enum Field {
     Uid,
     Namespace,
+}
+
+impl Field {
+    /// Returns the name in messages.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Field::Uid => "uid",
+            Field::Namespace => "namespace",
+        }
+    }
+
+    fn hash_of(self, meta: &ObjectMeta) -> u64 {
+        let value = match self {
+            Field::Uid => &meta.uid,
+            Field::Namespace => &meta.namespace,
+        };
+        fnv1a(value.as_deref().unwrap_or_default())
+    }
+
+    /// Returns the slot of an object.
+    pub(crate) fn slot_of(self, meta: &ObjectMeta) -> Slot {
+        Slot::of_hash(self.hash_of(meta))
+    }
+
+    /// Returns the slot of a key; `None` if it depends on the object.
+    pub(crate) fn slot_of_key(self, key: &ObjectKey) -> Option<Slot> {
+        match self {
+            Field::Uid => None,
+            Field::Namespace => Some(Slot::of_hash(fnv1a(key.namespace()))),
+        }
+    }
 }
 
 /// The number of hash values.
@@ -44,19 +79,25 @@ impl Shard {
     }
 
     fn new(field: Field, index: u32, count: u32) -> Option<Self> {
-        let bound = |index: u32| HASH_COUNT * u128::from(index) / u128::from(count);
-        (index < count).then(|| Shard { field, start: bound(index), end: bound(index + 1) })
+        (index < count).then(|| Shard { field, ranges: vec![(bound(index, count), bound(index + 1, count))] })
+    }
+
+    /// Creates the shard of these slots.
+    pub(crate) fn of_slots(field: Field, slots: SlotSet) -> Self {
+        let start = |slot: u8| bound(u32::from(slot), u32::from(SLOTS));
+        let ranges = slots.runs().into_iter().map(|(first, last)| (start(first), start(last + 1))).collect();
+        Shard { field, ranges }
     }
 
     /// Returns whether an object is in this shard. This never changes for an object.
     pub fn contains(&self, meta: &ObjectMeta) -> bool {
-        let value = match self.field {
-            Field::Uid => &meta.uid,
-            Field::Namespace => &meta.namespace,
-        };
-        let hash = u128::from(fnv1a(value.as_deref().unwrap_or_default()));
-        (self.start..self.end).contains(&hash)
+        let hash = u128::from(self.field.hash_of(meta));
+        self.ranges.iter().any(|(start, end)| (*start..*end).contains(&hash))
     }
+}
+
+fn bound(index: u32, count: u32) -> u128 {
+    HASH_COUNT * u128::from(index) / u128::from(count)
 }
 
 /// Formats the shard as the query parameter `shardSelector`.
@@ -66,11 +107,15 @@ impl fmt::Display for Shard {
             Field::Uid => "object.metadata.uid",
             Field::Namespace => "object.metadata.namespace",
         };
-        write!(f, "shardRange({field}, '{:#018x}', '{:#018x}')", self.start, self.end)
+        for (position, (start, end)) in self.ranges.iter().enumerate() {
+            let or = if position == 0 { "" } else { " || " };
+            write!(f, "{or}shardRange({field}, '{start:#018x}', '{end:#018x}')")?;
+        }
+        Ok(())
     }
 }
 
-fn fnv1a(text: &str) -> u64 {
+pub(super) fn fnv1a(text: &str) -> u64 {
     const BASIS: u64 = 0xcbf2_9ce4_8422_2325;
     const PRIME: u64 = 0x0100_0000_01b3;
     text.bytes().fold(BASIS, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(PRIME))
@@ -107,6 +152,20 @@ mod tests {
                 let shards = (0..count).filter(|&index| Shard::by_uid(index, count).unwrap().contains(&meta));
                 assert_eq!(shards.count(), 1, "{uid} of {count}");
             }
+        }
+    }
+
+    #[test]
+    fn the_shard_of_slots_has_a_range_for_each_run() {
+        let slots: SlotSet = "0-1,4,62-63".parse().unwrap();
+        let expected = "shardRange(object.metadata.uid, '0x0000000000000000', '0x0800000000000000') || \
+                        shardRange(object.metadata.uid, '0x1000000000000000', '0x1400000000000000') || \
+                        shardRange(object.metadata.uid, '0xf800000000000000', '0x10000000000000000')";
+        let shard = Shard::of_slots(Field::Uid, slots);
+        assert_eq!(shard.to_string(), expected);
+        for uid in 0..1000 {
+            let meta = ObjectMeta { uid: Some(format!("uid-{uid}")), ..ObjectMeta::default() };
+            assert_eq!(shard.contains(&meta), slots.contains(Field::Uid.slot_of(&meta)), "{uid}");
         }
     }
 
