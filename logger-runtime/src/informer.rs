@@ -38,12 +38,8 @@ pub use receiver::Events;
 use crate::{
     error::{ObjectError, SkippedObjects, UserCodePanicked},
     object::{ApiObject, resource_name},
-<<<<<<< ours
     reflector::{Activity, Silence},
-=======
-    reflector::{Activity, Silence, SkippedObjects},
     sharding::Sharding,
->>>>>>> theirs
     store::{Index, IndexError, IndexFunc, IndexValue, Lister, Store},
 };
 use namespace_merger::NamespaceMerger;

@@ -12,11 +12,8 @@
 //! | [`client`], [`decode`], [`workqueue`] | typed and generic clients, the streaming decoder, the work queue |
 //! | [`events`] | the event recorder |
 //! | [`leader_election`] | leader election by a Lease |
-<<<<<<< ours
 //! | [`memory`] | how informers hold objects: decoded, or as compact bytes |
-=======
 //! | [`sharding`] | replicas that share the objects |
->>>>>>> theirs
 //! | [`reflector`] | list and watch with recovery |
 //! | [`store`] | indexed store, listers, read-your-writes helpers |
 //! | [`informer`] | shared informers and their event handlers |

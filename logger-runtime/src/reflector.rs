@@ -11,12 +11,7 @@ mod list_options;
 mod list_watch;
 mod metrics;
 mod prepare;
-<<<<<<< ours
-mod shard;
-=======
 mod selection;
-mod skipped;
->>>>>>> theirs
 mod state_machine;
 
 use std::{fmt, sync::Arc};
@@ -28,11 +23,6 @@ pub(crate) use activity::{Activity, Silence};
 pub use backoff::{Backoff, ExponentialBackoff};
 pub use config::{Config, DecodeErrorPolicy, InitialListStrategy};
 pub use list_options::ListOptions;
-<<<<<<< ours
-pub use shard::Shard;
-=======
-pub(crate) use skipped::SkippedObjects;
->>>>>>> theirs
 
 pub use crate::sharding::Shard;
 use crate::{

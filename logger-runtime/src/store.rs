@@ -269,7 +269,7 @@ impl<K: Resource + 'static> Store<K> {
 impl<K> Store<K> {
     /// Returns how received objects are packed.
     pub(crate) fn packer(&self) -> Packer<K> {
-        self.0.packer.get().map_or(Packer::Plain, Packer::clone)
+        self.0.packer.get().cloned().unwrap_or_default()
     }
 
     /// Returns the objects that could not be decoded when they were read.

@@ -1,6 +1,7 @@
 //! Conversions between the versions of a kind, from declaration to JSON and Rust values.
 
 #![allow(dead_code, unreachable_pub, reason = "the types of an API are public")]
+#![expect(clippy::unwrap_used, reason = "allowed in tests, and test helpers are part of them")]
 
 mod edits;
 mod fields;

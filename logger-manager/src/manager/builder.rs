@@ -18,11 +18,8 @@ use super::{
     error::BuildError,
     probes::RunState,
     runnable::{Group, Registered, Runnable},
-<<<<<<< ours
     runnables::WebhookServer,
-=======
     sharding::{SHARDING, Sharded},
->>>>>>> theirs
 };
 use crate::{
     health::HealthChecks,

@@ -75,24 +75,24 @@ mod tests {
 
     #[test]
     fn the_defaults_are_valid() {
-        assert_eq!(Webhooks::new().add(pods()).check(), Ok(()));
+        assert_eq!(Webhooks::new().webhook(pods()).check(), Ok(()));
     }
 
     #[test]
     fn names_and_paths_are_unique() {
         let expected =
             "two validating webhooks have the name `vpod-v1.core.k8s.io`: set another one with `Webhook::name`";
-        assert_eq!(error(&Webhooks::new().add(pods()).add(pods())), expected);
+        assert_eq!(error(&Webhooks::new().webhook(pods()).webhook(pods())), expected);
         let other = pods().name("other.example.com");
         let expected = "invalid path of a webhook: `POST /validate--v1-pod` has two handlers; register each path once";
-        assert_eq!(error(&Webhooks::new().add(pods()).add(other)), expected);
+        assert_eq!(error(&Webhooks::new().webhook(pods()).webhook(other)), expected);
         let other = pods().name("other.example.com").path("/other");
-        assert_eq!(Webhooks::new().add(pods()).add(other).check(), Ok(()));
+        assert_eq!(Webhooks::new().webhook(pods()).webhook(other).check(), Ok(()));
     }
 
     #[test]
     fn invalid_options_are_errors() {
-        let of = |webhook: Webhook| error(&Webhooks::new().add(webhook));
+        let of = |webhook: Webhook| error(&Webhooks::new().webhook(webhook));
         assert!(of(pods().name("example.com")).starts_with("invalid name of a webhook `example.com`"));
         assert!(of(pods().name("A.example.com")).starts_with("invalid name of a webhook `A.example.com`"));
         assert!(of(pods().timeout_seconds(31)).ends_with("the timeout must be from 1 to 30 seconds"));

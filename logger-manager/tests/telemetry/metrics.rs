@@ -16,16 +16,11 @@ use kube::{Api, Client, Config};
 use logger_apiserver::ApiServer;
 use logger_core::description::{ConversionWebhookDescription, WebhookNames};
 use logger_manager::{
-<<<<<<< ours
-    CancellationToken, Group, LeaderElectionConfig, Manager, Webhooks,
+    CancellationToken, Group, LeaderElectionConfig, Manager, Sharding, Webhooks,
     serving::{
         Certificates, MetricsHandler, Router, SelfManaged, SelfManagedConfig, Server, ServerConfig, handler::text,
     },
     webhooks::{AdmissionRequest, Denied},
-=======
-    CancellationToken, Group, LeaderElectionConfig, Manager, Sharding,
-    serving::{Certificates, MetricsHandler, Router, Server, ServerConfig, handler::text},
->>>>>>> theirs
 };
 use logger_runtime::{
     Controller, EventRecorder, HandlerOptions, InformerFactory, ObjectKey, ReconcileError,

@@ -44,8 +44,8 @@ impl Variants {
             let objects = objects(&Project { settings, ..project.clone() })?;
             Ok(objects.into_iter().map(|Object { path, value }| (path, value)).collect())
         };
-        // Several replicas need leader election.
-        let several = if project.description.lease.is_some() { 2 } else { 1 };
+        // Several replicas need leader election or sharding.
+        let several = if project.description.allows_replicas() { 2 } else { 1 };
         Ok(Variants {
             all: render(several, false, CertificateMode::SelfManaged)?,
             namespaced: render(several, true, CertificateMode::SelfManaged)?,

@@ -16,6 +16,8 @@ use crate::{
     workqueue::LOW_PRIORITY,
 };
 
+type SlotFn = dyn Fn(&ObjectKey) -> Option<Slot> + Send + Sync;
+
 /// The keys of a controller that are in the slots of this replica.
 ///
 /// Guarantees:
@@ -25,7 +27,7 @@ use crate::{
 pub(super) struct ShardedKeys {
     sharding: Sharding,
     /// Returns the slot of the object of a key, if it is in the cache.
-    slot_in_cache: Box<dyn Fn(&ObjectKey) -> Option<Slot> + Send + Sync>,
+    slot_in_cache: Box<SlotFn>,
     /// The slots of deleted objects.
     deleted: Mutex<HashMap<ObjectKey, Slot>>,
 }

@@ -2,11 +2,7 @@
 
 use std::{fmt, sync::Arc, time::Duration};
 
-<<<<<<< ours
-use crate::{error::Error, memory::Memory, reflector};
-=======
-use crate::{error::Error, reflector, sharding::Sharding};
->>>>>>> theirs
+use crate::{error::Error, memory::Memory, reflector, sharding::Sharding};
 
 /// The options of an informer. They embed those of its reflector, which also include the metrics.
 ///

@@ -1,6 +1,6 @@
 //! Packs received objects for the store of an informer.
 
-use std::{borrow::Borrow, sync::Arc};
+use std::{borrow::Borrow, marker::PhantomData, sync::Arc};
 
 use kube::Resource;
 
@@ -23,7 +23,7 @@ pub(crate) enum Origin {
 
 /// Packs objects as a store holds them. Clones share their state.
 pub(crate) enum Packer<K> {
-    Plain,
+    Plain(PhantomData<fn() -> K>),
     #[cfg(feature = "compact")]
     Compact(Arc<Codec<K>>),
 }
@@ -31,10 +31,16 @@ pub(crate) enum Packer<K> {
 impl<K> Clone for Packer<K> {
     fn clone(&self) -> Self {
         match self {
-            Packer::Plain => Packer::Plain,
+            Packer::Plain(kind) => Packer::Plain(*kind),
             #[cfg(feature = "compact")]
             Packer::Compact(codec) => Packer::Compact(Arc::clone(codec)),
         }
+    }
+}
+
+impl<K> Default for Packer<K> {
+    fn default() -> Self {
+        Packer::Plain(PhantomData)
     }
 }
 
@@ -42,7 +48,7 @@ impl<K> Packer<K> {
     /// Returns the objects that could not be decoded when they were read.
     pub(crate) fn undecodable(&self) -> SkippedObjects {
         match self {
-            Packer::Plain => SkippedObjects::default(),
+            Packer::Plain(_) => SkippedObjects::default(),
             #[cfg(feature = "compact")]
             Packer::Compact(codec) => codec.undecodable().clone(),
         }
@@ -52,7 +58,7 @@ impl<K> Packer<K> {
     #[cfg_attr(not(feature = "compact"), expect(unused_variables, reason = "plain objects are always decoded"))]
     pub(crate) fn forget(&self, key: impl FnOnce() -> ObjectKey) {
         match self {
-            Packer::Plain => {}
+            Packer::Plain(_) => {}
             #[cfg(feature = "compact")]
             Packer::Compact(codec) => {
                 codec.undecodable().remove(key);
@@ -64,7 +70,7 @@ impl<K> Packer<K> {
 impl<K: ApiObject> Packer<K> {
     pub(crate) fn new(memory: Memory) -> Self {
         match memory {
-            Memory::Plain => Packer::Plain,
+            Memory::Plain => Packer::default(),
             #[cfg(feature = "compact")]
             Memory::Compact => Packer::Compact(Arc::new(Codec::new())),
         }
@@ -81,7 +87,7 @@ impl<K: Resource> Packer<K> {
         text: Option<&[u8]>,
     ) -> Stored<K> {
         match self {
-            Packer::Plain => Stored::Decoded(object.into()),
+            Packer::Plain(_) => Stored::Decoded(object.into()),
             #[cfg(feature = "compact")]
             Packer::Compact(codec) => codec.pack(object, origin, text),
         }

@@ -6,11 +6,6 @@ use super::{
     activity::Activity,
     backoff::{Backoff, ExponentialBackoff},
     list_options::ListOptions,
-<<<<<<< ours
-    shard::Shard,
-=======
-    skipped::SkippedObjects,
->>>>>>> theirs
 };
 use crate::{
     error::{SkippedObjects, UserCodePanicked, catch_panic},
@@ -270,7 +265,7 @@ impl<K> Config<K> {
             transform: None,
             reuse: None,
             last_known: None,
-            packer: Packer::Plain,
+            packer: Packer::default(),
             decode_error_policy: self.decode_error_policy,
             is_optional: self.is_optional,
             skipped: SkippedObjects::default(),
@@ -341,7 +336,7 @@ impl<K> Default for Config<K> {
             transform: None,
             reuse: None,
             last_known: None,
-            packer: Packer::Plain,
+            packer: Packer::default(),
             decode_error_policy: DecodeErrorPolicy::default(),
             is_optional: false,
             skipped: SkippedObjects::default(),

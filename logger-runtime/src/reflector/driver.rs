@@ -1,12 +1,8 @@
 //! Executes the steps of the state machine and converts the results to events.
 
-<<<<<<< ours
-use std::collections::VecDeque;
-=======
 mod selected;
 
-use std::{collections::VecDeque, sync::Arc};
->>>>>>> theirs
+use std::collections::VecDeque;
 
 use futures::{StreamExt, stream::BoxStream};
 use kube::Api;
@@ -22,11 +18,7 @@ use super::{
     list_options::ListOptions,
     list_watch::{ListMeta, ListWatch, WatchEvent},
     metrics::ReflectorMetrics,
-<<<<<<< ours
-=======
     selection::Selection,
-    skipped::SkippedObjects,
->>>>>>> theirs
     state_machine::{EventType, Handling, Policy, StateMachine, Step},
 };
 use crate::{

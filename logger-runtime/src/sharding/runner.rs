@@ -1,6 +1,6 @@
 //! The runner: executes the steps of the state machine, and publishes the slots of this replica.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{fmt, sync::Arc};
 
 use k8s_openapi::jiff::Timestamp;
 use kube::Client;

@@ -72,6 +72,7 @@ impl SlotSet {
         self.0 |= bit(slot);
     }
 
+    #[cfg(test)]
     pub(crate) fn remove(&mut self, slot: Slot) {
         self.0 &= !bit(slot);
     }

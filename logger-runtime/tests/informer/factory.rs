@@ -92,12 +92,8 @@ async fn a_sync_error_names_the_kinds_and_reasons() {
 #[tokio::test(start_paused = true)]
 async fn a_sync_error_names_a_kind_that_is_not_served_and_no_synced_kind() {
     let fixture = Fixture::new();
-<<<<<<< ours
     fixture.faults.always(Requests::to("csidrivers"), Fault::answer(404, "404 page not found\n"));
-    let factory = InformerFactory::new(fixture.client());
-=======
     let factory = fixture.factory();
->>>>>>> theirs
     factory.informer::<ConfigMap>();
     factory.informer::<CSIDriver>();
     factory.start();

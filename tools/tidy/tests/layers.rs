@@ -66,12 +66,8 @@ const CRATES: [Layers; 8] = [
         &[
             &["object", "error", "metrics", "signal"],
             &["client", "decode", "workqueue", "leader_election"],
-<<<<<<< ours
-            &["events"],
-            &["memory"],
-=======
             &["events", "sharding"],
->>>>>>> theirs
+            &["memory"],
             &["reflector"],
             &["store"],
             &["informer"],

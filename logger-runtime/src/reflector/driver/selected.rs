@@ -5,7 +5,7 @@ use tokio::time::Instant;
 use super::{Driver, Item};
 use crate::{
     object::{ApiObject, ResourceVersion},
-    reflector::{Event, selection::Selection},
+    reflector::{ObjectEvent, StoredEvent, selection::Selection},
     sharding::Shard,
 };
 
@@ -28,7 +28,7 @@ impl<K: ApiObject> Driver<K> {
                 item = self.request() => item,
             },
         };
-        if matches!(item, Some(Ok(Event::Replaced { .. }))) {
+        if matches!(item, Some(Ok(ObjectEvent::Replaced { .. }))) {
             selection.delivered();
         }
         item
@@ -43,8 +43,8 @@ impl<K: ApiObject> Driver<K> {
     }
 
     /// Returns the event of a selection without objects, which needs no list.
-    fn replaced_by_none(&mut self) -> Event<K> {
+    fn replaced_by_none(&mut self) -> StoredEvent<K> {
         self.report_list_skipped();
-        Event::Replaced { objects: Vec::new(), version: ResourceVersion::new("") }
+        ObjectEvent::Replaced { objects: Vec::new(), version: ResourceVersion::new("") }
     }
 }
