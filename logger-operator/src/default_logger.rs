@@ -7,8 +7,9 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use logger_client::{Clientset, informers::example_v1::LoggerInformer};
 use logger_manager::{BoxError, CancellationToken, DescribeFn, OperatorDescription, Runnable};
 use logger_runtime::{
-    Error, Event,
+    Error, ObjectKey,
     controller::{Allow, Verb},
+    informer::{Delivery, HandlerOptions, Overflow},
     kube::api::PostParams,
 };
 use logger_types::v1::{Logger, LoggerSpec};
@@ -17,6 +18,8 @@ use tokio::time::sleep;
 /// The name of the Logger that is created.
 pub const DEFAULT_LOGGER: &str = "default";
 
+/// Each change of the cache is followed by an event. Coalesced events omit a Logger that is added and deleted.
+const EVERY_EVENT: Delivery = Delivery::EveryEvent { cap: 1_000, overflow: Overflow::Coalesce };
 const MIN_DELAY: Duration = Duration::from_secs(1);
 const MAX_DELAY: Duration = Duration::from_mins(1);
 
@@ -24,6 +27,7 @@ const MAX_DELAY: Duration = Duration::from_mins(1);
 ///
 /// Guarantees:
 /// - it changes and deletes no Logger;
+/// - no deletion is missed, also not that of a Logger that existed for a moment;
 /// - a failed creation is logged and retried, after at most a minute.
 pub(crate) struct DefaultLogger {
     pub(crate) loggers: LoggerInformer,
@@ -46,13 +50,14 @@ impl Runnable for DefaultLogger {
 
 impl DefaultLogger {
     async fn keep(&self) -> Result<Infallible, BoxError> {
-        let mut events = self.loggers.events()?;
+        let mut events = self.loggers.events_with(HandlerOptions::new().delivery(EVERY_EVENT))?;
         self.loggers.wait_for_sync().await?;
         self.ensure().await;
         loop {
             let event = events.next().await.ok_or("the informer of loggers was stopped")?;
-            let is_deletion = matches!(event, Event::Deleted { .. });
-            if is_deletion || event.object().metadata.deletion_timestamp.is_some() {
+            // The cache can be ahead of the event.
+            let current = self.loggers.store().get_by_key(&ObjectKey::from_object(&**event.object()));
+            if current.is_none_or(|logger| logger.metadata.deletion_timestamp.is_some()) {
                 self.ensure().await;
             }
         }

@@ -5,11 +5,19 @@ use std::{sync::Arc, time::Duration};
 use anyhow::{Context, Result, bail};
 use futures::StreamExt;
 use logger_core::verbs;
-use logger_runtime::{InformerFactory, client::ScopedObject, kube::ResourceExt};
+use logger_runtime::{
+    InformerFactory,
+    client::ScopedObject,
+    informer::{Delivery, HandlerOptions, Overflow},
+    kube::ResourceExt,
+};
 use tokio::time::{Instant, sleep, timeout};
 
 /// The interval between two reads of what has no events.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
+/// Each change of the cache is followed by an event. Coalesced events omit an object that is added and deleted, although
+/// the cache contained it.
+const EVERY_EVENT: Delivery = Delivery::EveryEvent { cap: 1_000, overflow: Overflow::Coalesce };
 
 /// Waits for states of objects in the caches of informers, each for a limited time.
 pub(crate) struct Observer {
@@ -33,7 +41,8 @@ impl Observer {
         K: ScopedObject + verbs::List + verbs::Watch,
     {
         let informer = self.factory.informer::<K>();
-        let (mut events, store) = (informer.events()?, informer.store());
+        let (mut events, store) =
+            (informer.events_with(HandlerOptions::new().delivery(EVERY_EVENT))?, informer.store());
         self.factory.start();
         let sorted = || {
             let mut objects = store.list();

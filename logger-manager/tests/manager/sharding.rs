@@ -46,7 +46,7 @@ async fn managers_share_the_keys_and_hand_them_over_on_a_stop() {
     let is_even = || (first_slots.slots().len(), second_slots.slots().len()) == (32, 32);
     second.wait_until(|_| is_even()).await;
     for number in 0..40 {
-        create_config_map(&server.client(), &format!("map-{number}")).await;
+        create_config_map(server.client(), &format!("map-{number}")).await;
     }
     let reconciled = |identity: &str| log.entries().iter().filter(|entry| entry.starts_with(identity)).count();
     second.wait_until(|_| reconciled("") == 40).await;

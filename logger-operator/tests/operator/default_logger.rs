@@ -1,5 +1,7 @@
 //! The option `--ensure-default-logger`.
 
+use std::time::Duration;
+
 use logger_apiserver::{Fault, Requests, Verb};
 use logger_operator::{DEFAULT_LOGGER, OperatorError, OperatorOptions, add_to};
 use logger_runtime::metrics::NoopMetrics;
@@ -35,6 +37,19 @@ async fn it_is_created_when_the_last_logger_is_deleted_and_not_before() {
     assert!(cluster.get::<Logger>(DEFAULT_LOGGER).await.is_none());
     cluster.delete::<Logger>("access").await;
     cluster.wait::<Logger>(DEFAULT_LOGGER, |logger| logger.is_some()).await;
+    operator.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn it_is_recreated_if_it_is_deleted_before_its_creation_is_answered() {
+    let cluster = Cluster::new();
+    let creations = Requests::to("loggers").verb(Verb::Create);
+    cluster.clientset.faults().once(creations, Fault::late(Duration::from_secs(10)));
+    let operator = Operator::start(&cluster, &options());
+    let first = cluster.wait::<Logger>(DEFAULT_LOGGER, |logger| logger.is_some()).await.unwrap();
+    cluster.delete::<Logger>(DEFAULT_LOGGER).await;
+    let is_new = |logger: Option<&Logger>| logger.is_some_and(|logger| logger.metadata.uid != first.metadata.uid);
+    cluster.wait::<Logger>(DEFAULT_LOGGER, is_new).await;
     operator.stop().await;
 }
 

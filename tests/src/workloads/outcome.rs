@@ -26,6 +26,10 @@ const WITH_TRANSITIONS: [&str; 4] = ["Deployment", "Job", "Node", "Pod"];
 /// The state of a Deployment that is not reported if its controller sees several changes at once.
 const COALESCED: &str = "True ReplicaSetUpdated";
 
+/// The condition of a pod whose scheduling failed with an error that kube-scheduler retries, such as a stale cache when
+/// the predecessor of the same name was just deleted.
+const RETRIED: &str = "False SchedulerError";
+
 /// A position in an outcome.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
@@ -213,7 +217,7 @@ fn add_transitions(history: &History, hashes: &Hashes, values: &mut BTreeMap<Pla
         for (type_, states) in &observed.conditions {
             let object = hashes.replace(&observed.generic_name);
             let place = Place { kind: observed.kind.to_owned(), object, path: format!("transitions.{type_}") };
-            let states = states.iter().map(String::as_str).filter(|state| *state != COALESCED);
+            let states = states.iter().map(String::as_str).filter(|state| ![COALESCED, RETRIED].contains(state));
             sequences.entry(place).or_default().insert(without_repetitions(states).join(", then "));
         }
     }
@@ -221,9 +225,10 @@ fn add_transitions(history: &History, hashes: &Hashes, values: &mut BTreeMap<Pla
     values.extend(joined);
 }
 
-/// Adds the events about observed objects: their reasons, not their number, since equal events are aggregated.
+/// Adds the events about observed objects: their reasons, not their number, since equal events are aggregated. The
+/// events of scheduling errors that are [retried](RETRIED) are omitted.
 fn add_events(history: &History, events: &[Value], hashes: &Hashes, values: &mut BTreeMap<Place, String>) {
-    for event in events {
+    for event in events.iter().filter(|event| !is_retried(event)) {
         let about = &event["regarding"];
         let is_subject =
             |observed: &&Transitions| about["kind"] == observed.kind && about["name"] == observed.name.as_str();
@@ -233,6 +238,11 @@ fn add_events(history: &History, events: &[Value], hashes: &Hashes, values: &mut
         let path = format!("events.{} {}", text("type"), text("reason"));
         values.insert(Place { kind: observed.kind.to_owned(), object, path }, "recorded".to_owned());
     }
+}
+
+/// Reports whether an event is that of a scheduling error: no count of the nodes that do not fit.
+fn is_retried(event: &Value) -> bool {
+    event["reason"] == "FailedScheduling" && !event["note"].as_str().is_some_and(|note| note.contains(" are available"))
 }
 
 /// Reports whether a text is a time such as `2026-01-31T12:00:00Z`.
@@ -296,6 +306,27 @@ mod tests {
     fn the_order_of_equal_objects_is_no_difference() {
         let pods = |phases: [&str; 2]| [pod("web-1", UIDS[0], phases[0]), pod("web-2", UIDS[1], phases[1])];
         assert_eq!(outcome(pods(["Running", "Pending"])), outcome(pods(["Pending", "Running"])));
+    }
+
+    #[test]
+    fn scheduling_errors_that_are_retried_are_omitted() {
+        let failed = |note: &str| {
+            json!({
+                "type": "Warning", "reason": "FailedScheduling", "note": note,
+                "regarding": {"kind": "Pod", "name": "db-2"},
+            })
+        };
+        let mut observed = Transitions::new("Pod", &json!({"metadata": {"name": "db-2"}}));
+        let states = ["False SchedulerError", "True"].map(str::to_owned).to_vec();
+        observed.conditions.insert("PodScheduled".to_owned(), states);
+        let history = History { transitions: BTreeMap::from([("uid".to_owned(), observed)]), ..History::default() };
+        let values = |note: &str| {
+            let outcome = Outcome::new(&Objects::default(), &history, &[failed(note)], &[]);
+            outcome.values().iter().map(|(place, value)| format!("{} {value}", place.path)).collect::<Vec<_>>()
+        };
+        assert_eq!(values("binding rejected: the pod is being deleted"), ["transitions.PodScheduled True"]);
+        let unschedulable = ["events.Warning FailedScheduling recorded", "transitions.PodScheduled True"];
+        assert_eq!(values("0/3 nodes are available: 3 Insufficient cpu."), unschedulable);
     }
 
     #[test]
