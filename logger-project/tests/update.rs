@@ -22,12 +22,13 @@ use tempfile::TempDir;
 const README: &str = "README.md";
 const CI: &str = ".github/workflows/ci.yaml";
 
-/// Tools that are not called: no file is changed by the user and by the layout.
-struct Unused;
+/// Tools for projects whose files the user did not change: the sources of their templates are formatted, and nothing is
+/// merged.
+struct Unmerged;
 
-impl Tools for Unused {
-    fn format(&self, path: &str, _: &str) -> Result<String, Problems> {
-        panic!("{path} is formatted")
+impl Tools for Unmerged {
+    fn format(&self, _: &str, source: &str) -> Result<String, Problems> {
+        Ok(source.to_owned())
     }
 
     fn merge(&self, versions: &Versions<'_>) -> Result<Merged, Problems> {
@@ -83,9 +84,9 @@ fn an_unchanged_project_becomes_as_a_new_one() {
     for dependencies in [version(), Dependencies::Path("/src/toolchain".to_owned())] {
         for layout in Layout::all() {
             let former = project(layout, &dependencies);
-            let updated = executed(&former, &update(&former, &Unused).unwrap());
+            let updated = executed(&former, &update(&former, &Unmerged).unwrap());
             assert_eq!(updated, project(Layout::CURRENT, &dependencies), "{layout}");
-            assert_eq!(update(&updated, &Unused).unwrap(), Plan::default());
+            assert_eq!(update(&updated, &Unmerged).unwrap(), Plan::default());
         }
     }
 }
@@ -96,17 +97,23 @@ fn line_ends_of_windows_are_no_changes() {
     for contents in former.0.values_mut() {
         *contents = contents.replace('\n', "\r\n");
     }
-    let plan = update(&former, &Unused).unwrap();
+    let plan = update(&former, &Unmerged).unwrap();
     assert_eq!(executed(&former, &plan).0[README], project(Layout::CURRENT, &version()).0[README]);
 }
 
 #[test]
 fn the_plan_lists_what_the_layout_changes() {
-    let plan = update(&project(Layout::FIRST, &version()), &Unused).unwrap().to_string();
-    for line in ["replace .gitignore\n", "replace .github/workflows/ci.yaml\n", "replace PROJECT\n"] {
+    let plan = update(&project(Layout::FIRST, &version()), &Unmerged).unwrap().to_string();
+    for line in [
+        "replace .gitignore\n",
+        "replace .github/workflows/ci.yaml\n",
+        "replace PROJECT\n",
+        "replace my-operator/src/lib.rs\n",
+        "create  my-operator/src/webhooks.rs\n",
+    ] {
         assert!(plan.contains(line), "{plan}");
     }
-    assert!(!plan.contains(".rs"), "{plan}");
+    assert!(!plan.contains("src/controllers"), "{plan}");
 }
 
 #[test]
@@ -123,7 +130,7 @@ fn files_without_the_mark_are_problems() {
     let mut tree = project(Layout::FIRST, &version());
     let project = tree.0["PROJECT"].lines().skip(1).collect::<Vec<_>>().join("\n");
     tree.0.insert("PROJECT".to_owned(), project);
-    let problems = update(&tree, &Unused).unwrap_err().to_string();
+    let problems = update(&tree, &Unmerged).unwrap_err().to_string();
     assert!(problems.contains("PROJECT was not written by this command"), "{problems}");
 }
 

@@ -108,6 +108,12 @@ mod tests {
         EventKey { version, type_: "ADDED", kind, representation: Representation::Object, encoding: Encoding::Json }
     }
 
+    /// Returns the number and the total size of the events.
+    fn size(events: &EncodedEvents) -> (usize, usize) {
+        let entries = events.entries();
+        (entries.queue.len(), entries.bytes)
+    }
+
     /// Returns the number of times that an event is encoded.
     fn encoded(events: &EncodedEvents, key: EventKey<'_>, bytes: usize) -> usize {
         let mut count = 0;
@@ -144,12 +150,12 @@ mod tests {
         for version in 0..=MAX_EVENTS as u64 {
             encoded(&events, key(version, &kind), 1);
         }
-        assert_eq!((events.entries().queue.len(), events.entries().bytes), (MAX_EVENTS, MAX_EVENTS));
+        assert_eq!(size(&events), (MAX_EVENTS, MAX_EVENTS));
         assert_eq!(encoded(&events, key(0, &kind), 1), 1, "the oldest event was replaced");
         for version in 100..104 {
             encoded(&events, key(version, &kind), MAX_BYTES / 2);
         }
-        assert_eq!((events.entries().queue.len(), events.entries().bytes), (2, MAX_BYTES));
+        assert_eq!(size(&events), (2, MAX_BYTES));
         assert_eq!(encoded(&events, key(200, &kind), MAX_BYTES + 1), 2, "a larger event is not shared");
     }
 }

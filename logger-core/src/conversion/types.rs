@@ -50,6 +50,12 @@ impl<Key, Spoke: Narrows<Hub>, Hub, State> Narrows<HashMap<Key, Hub, State>> for
 }
 
 /// A numeric type of Rust.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a number, so the declared loss does not explain the difference",
+    label = "this field has another type in the hub",
+    note = "`store` and `lost` apply to numbers of another width; convert other types with functions: \
+            `#[convert(with = module)]`"
+)]
 pub trait NumberType {
     /// Its range.
     const NUMBER: Number;

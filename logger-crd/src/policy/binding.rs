@@ -1,15 +1,13 @@
 //! Validates the parameters and actions of bindings.
 
+use logger_names::validation as names;
 use serde_json::Value;
 
 use super::{
     definition::check_choice,
     fields::{field, items, text},
 };
-use crate::{
-    field::{FieldError, Path},
-    names,
-};
+use crate::field::{FieldError, Path};
 
 /// Validates the `paramRef` of a binding, if it has one.
 pub(super) fn check_param_ref(spec: &Value, path: &Path<'_>, errors: &mut Vec<FieldError>) {

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use logger_names::cel::is_identifier;
+use logger_names::{cel::is_identifier, validation as names};
 use serde_json::Value;
 
 use super::{
@@ -18,7 +18,6 @@ use super::{
 use crate::{
     cel::policy::ObjectTypes,
     field::{FieldError, Path},
-    names,
 };
 
 /// The kind of a policy.

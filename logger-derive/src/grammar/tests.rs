@@ -221,7 +221,7 @@ fn schema_input(on_type: &TokenStream, on_field: &TokenStream, section: &str) ->
 /// Returns a type that accepts the example of `#[convert(..)]`.
 fn convert_input(example: &TokenStream, section: &str) -> syn::DeriveInput {
     if section == convert::CONVERT_VARIANT.title {
-        return parse_quote!(#[convert(hub = v2::Widget)] enum Widget { #example Memory, Disk });
+        return parse_quote!(#[convert(hub = v2::Widget)] enum Widget { #example Memory, Tape });
     }
     match section == convert::CONVERT_FIELD.title || section == convert::SERDE_CONVERTED_FIELD.title {
         true => parse_quote!(#[convert(hub = v2::Widget)] struct Widget { #example max_speed: i32 }),

@@ -103,7 +103,7 @@ mod tests {
     };
 
     /// The digests of the files of all layouts, the first one first.
-    const DIGESTS: [u64; 2] = [0x2363_7d73_1dbf_fdad, 0xd883_3fbd_9df2_3663];
+    const DIGESTS: [u64; 2] = [0x2363_7d73_1dbf_fdad, 0xee87_c3a7_e9f0_8be5];
 
     /// Returns the files of a project with all templates, except `PROJECT`, which contains the layout.
     fn files(layout: Layout) -> Files {

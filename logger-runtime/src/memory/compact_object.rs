@@ -1,9 +1,15 @@
 //! An object as compact bytes, which is decoded when it is read.
 
-use std::{fmt, sync::Arc};
+use std::{
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
 use super::{codec::Codec, label_matcher::LabelMatcher, packed_object::PackedObject};
-use crate::object::ObjectKey;
+use crate::{error::ObjectError, object::ObjectKey};
 
 /// Queries of up to this number of objects make them hot. Larger ones would evict all others.
 const MAX_HOT_QUERY: usize = 100;
@@ -14,11 +20,14 @@ pub(crate) struct CompactObject<K> {
     /// The number of this state, which identifies it among the hot objects.
     id: u64,
     packed: PackedObject,
+    /// Whether the store contains another state of the object, or none. Then it is of no interest that this state cannot
+    /// be decoded.
+    is_superseded: AtomicBool,
 }
 
 impl<K> CompactObject<K> {
     pub(super) fn new(codec: Arc<Codec<K>>, id: u64, packed: PackedObject) -> Self {
-        CompactObject { codec, id, packed }
+        CompactObject { codec, id, packed, is_superseded: AtomicBool::new(false) }
     }
 
     /// Returns the namespace and the name.
@@ -39,6 +48,12 @@ impl<K> CompactObject<K> {
         matcher.matches_with(|key| table.find(self.packed.labels(), key))
     }
 
+    /// Marks the state as replaced or deleted: it is no longer reported if it cannot be decoded.
+    pub(super) fn supersede(&self) {
+        self.is_superseded.store(true, Ordering::Release);
+        self.codec.undecodable().remove(|| self.object_key());
+    }
+
     /// Returns the decoded object and makes it hot; `None` if it cannot be decoded, which is reported.
     pub(crate) fn load(&self) -> Option<Arc<K>> {
         self.load_as(true)
@@ -46,7 +61,7 @@ impl<K> CompactObject<K> {
 
     /// Decodes the object, whether or not it is hot.
     #[cfg(test)]
-    pub(super) fn decode(&self) -> Result<K, crate::error::ObjectError> {
+    pub(super) fn decode(&self) -> Result<K, ObjectError> {
         self.codec.decode(&self.packed)
     }
 
@@ -76,11 +91,28 @@ impl<K> CompactObject<K> {
                 Some(object)
             }
             Err(error) => {
-                let (namespace, name) = self.key();
-                self.codec.report(ObjectKey::namespaced(namespace, name), error);
+                self.report(error);
                 None
             }
         }
+    }
+}
+
+impl<K> CompactObject<K> {
+    fn report(&self, error: ObjectError) {
+        if self.is_superseded.load(Ordering::Acquire) {
+            return;
+        }
+        self.codec.report(self.object_key(), error);
+        // It can have been superseded meanwhile.
+        if self.is_superseded.load(Ordering::Acquire) {
+            self.codec.undecodable().remove(|| self.object_key());
+        }
+    }
+
+    fn object_key(&self) -> ObjectKey {
+        let (namespace, name) = self.key();
+        ObjectKey::namespaced(namespace, name)
     }
 }
 

@@ -46,6 +46,15 @@ impl<K> Stored<K> {
         }
     }
 
+    /// Marks the state as replaced or deleted: it is no longer reported if it cannot be decoded.
+    pub(crate) fn supersede(&self) {
+        match self {
+            Stored::Decoded(_) => {}
+            #[cfg(feature = "compact")]
+            Stored::Compact(object) => object.supersede(),
+        }
+    }
+
     /// Returns whether both are the same state in memory.
     pub(crate) fn is(&self, other: &Self) -> bool {
         self.address() == other.address()

@@ -108,6 +108,7 @@ impl<K: Resource + 'static> Objects<K> {
             return None;
         }
         let old = self.table.insert(new.clone());
+        old.iter().for_each(Stored::supersede);
         self.update_indexes(old.as_ref(), Some(&new));
         Some(match old {
             Some(old) => Change::Updated { old, new },
@@ -123,6 +124,7 @@ impl<K: Resource + 'static> Objects<K> {
     /// Removes the stored object with the key of this object.
     fn remove(&mut self, object: &Stored<K>) -> Option<Stored<K>> {
         let removed = self.table.remove_by_key_of(object)?;
+        removed.supersede();
         self.update_indexes(Some(&removed), None);
         Some(removed)
     }

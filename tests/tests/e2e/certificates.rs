@@ -53,6 +53,8 @@ const TIME: Duration = Duration::from_secs(30);
 const CALL: Duration = Duration::from_millis(10);
 /// The interval in which a replica is replaced: several times in each phase of a rotation.
 const REPLACEMENT: Duration = Duration::from_millis(1700);
+/// How long a replica serves after its removal from the endpoints, for connections that were on their way to it.
+const REMOVAL: Duration = Duration::from_millis(500);
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 pub(super) fn trials(suite: &Arc<Suite>) -> Vec<Trial> {
@@ -147,6 +149,7 @@ impl Replica {
     /// Kills what manages certificates, and completes the requests in progress.
     async fn replace(self, endpoints: &Endpoints) {
         endpoints.change(|addresses| addresses.retain(|address| *address != self.address));
+        sleep(REMOVAL).await;
         self.rotation.iter().for_each(JoinHandle::abort);
         self.watch.abort();
         self.stop.cancel();

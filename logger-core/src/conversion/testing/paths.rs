@@ -36,6 +36,17 @@ impl Path {
         self.0.iter().zip(&other.0).all(|(one, other)| one == other)
     }
 
+    /// Whether the conversion of the value at this path is a reason for a value at the other path in the target. A
+    /// field that the target does not have leaves what contains it, which can be empty then.
+    pub(super) fn explains(&self, target: &Path, conversion: Conversion, direction: Direction) -> bool {
+        if let Some(converted) = self.converted(conversion, direction) {
+            return converted.overlaps(target);
+        }
+        let mut parents = (0..self.0.len()).rev().map(|len| Path(self.0[..len].to_vec()));
+        let remaining = parents.find_map(|parent| parent.converted(conversion, direction));
+        remaining.is_some_and(|remaining| remaining.0.starts_with(&target.0))
+    }
+
     /// Returns the value at this path, to be changed.
     pub(super) fn get_mut<'a>(&self, object: &'a mut Value) -> Option<&'a mut Value> {
         self.0.iter().try_fold(object, |value, segment| match segment {
