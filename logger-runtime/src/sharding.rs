@@ -78,8 +78,9 @@ use status::Status;
 ///
 /// fn controller(client: Client) -> (Sharding, InformerFactory, Controller) {
 ///     let sharding = Sharding::by_namespace(LeaderElectionConfig::new("config-maps", unique_identity()));
+///     let shared = sharding.clone();
 ///     let factory = InformerFactory::builder(client)
-///         .defaults(|config| config.reflector(|reflector| reflector.sharding(&sharding)))
+///         .defaults(move |config| config.reflector(|reflector| reflector.sharding(&shared)))
 ///         .build();
 ///     let controller = Controller::for_informer("config-maps", &factory.informer::<ConfigMap>())
 ///         .build(|_: ObjectKey| async { Ok::<_, ReconcileError>(()) });

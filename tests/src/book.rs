@@ -17,6 +17,7 @@ pages! {
     controllers: "docs/guides/controllers.md",
     events: "docs/guides/events.md",
     leader_election: "docs/guides/leader-election.md",
+    sharding: "docs/guides/sharding.md",
     manager: "docs/guides/manager.md",
     serving: "docs/guides/serving.md",
     webhooks: "docs/guides/webhooks.md",

@@ -148,8 +148,9 @@ impl ManagerBuilder {
     ///
     /// fn add_config_maps(builder: ManagerBuilder) -> ManagerBuilder {
     ///     let sharding = Sharding::by_namespace(LeaderElectionConfig::new("config-maps", unique_identity()));
+    ///     let shared = sharding.clone();
     ///     let factory = InformerFactory::builder(builder.client().clone())
-    ///         .defaults(|config| config.reflector(|reflector| reflector.sharding(&sharding)))
+    ///         .defaults(move |config| config.reflector(|reflector| reflector.sharding(&shared)))
     ///         .build();
     ///     let controller = Controller::for_informer("config-maps", &factory.informer::<ConfigMap>())
     ///         .build(|_: ObjectKey| async { Ok::<_, ReconcileError>(()) });

@@ -19,7 +19,7 @@ const NAME: &str = "widgets.example.org";
 fn definition(versions: &[(&str, bool, bool)]) -> Value {
     let schema = json!({"openAPIV3Schema": {
         "type": "object",
-        "properties": {"spec": {"type": "object", "properties": {"size": {"type": "integer"}}}},
+        "properties": {"spec": {"type": "object", "properties": {"size": {"type": "integer"}, "mode": {"type": "string"}}}},
     }});
     let versions = versions.iter();
     let versions: Vec<_> = versions

@@ -92,15 +92,18 @@ async fn fields_stay_owned_when_a_version_is_no_longer_served() {
         }))
     };
     let manager = PatchParams::apply("tool");
-    widgets(&client, "v1").patch("a", &manager, &configuration("v1", json!({"size": 1}))).await.unwrap();
+    widgets(&client, "v1")
+        .patch("a", &manager, &configuration("v1", json!({"size": 1, "mode": "Fast"})))
+        .await
+        .unwrap();
     let migrations = apply(&client, &definition(&[("v1", false, false), ("v2", true, true)]), true).await.unwrap();
     assert_eq!(migrations.iter().map(|of| (of.objects, of.cleaned)).collect::<Vec<_>>(), [(1, 1)]);
 
     let v2 = widgets(&client, "v2");
     let entries = v2.get("a").await.unwrap().metadata.managed_fields.unwrap();
     assert!(entries.iter().all(|entry| entry.api_version.as_deref() == Some("example.org/v2")), "{entries:#?}");
-    let applied = v2.patch("a", &manager, &configuration("v2", json!({}))).await.unwrap();
-    assert_eq!(applied.data["spec"], json!({}), "the manager still owns the field that it removes");
+    let applied = v2.patch("a", &manager, &configuration("v2", json!({"mode": "Fast"}))).await.unwrap();
+    assert_eq!(applied.data["spec"], json!({"mode": "Fast"}), "the manager still owns the field that it removes");
 }
 
 #[tokio::test(start_paused = true)]
