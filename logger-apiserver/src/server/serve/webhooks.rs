@@ -168,7 +168,9 @@ fn describe(error: &io::Error) -> String {
     let tls = error.get_ref().and_then(|source| source.downcast_ref::<TlsError>());
     if let Some(TlsError::InvalidCertificate(reason)) = tls {
         let reason = match reason {
-            CertificateError::UnknownIssuer => "certificate signed by unknown authority".to_owned(),
+            CertificateError::UnknownIssuer | CertificateError::BadSignature => {
+                "certificate signed by unknown authority".to_owned()
+            }
             CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
                 "certificate has expired or is not yet valid".to_owned()
             }
