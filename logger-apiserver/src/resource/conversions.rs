@@ -207,7 +207,7 @@ pub(crate) fn is_empty(object: &Value) -> bool {
     fields.is_some_and(|fields| fields.len() == 2 && fields.contains_key("apiVersion") && fields.contains_key("kind"))
 }
 
-/// Returns the object without the values of the metadata that the server sets anew in each attempt to handle a request. A
+/// Returns the object without the values of the metadata that the server sets in each attempt to handle a request. A
 /// conversion cannot depend on them, as they are put back from the original. It can depend on whether they are set: an
 /// object without UID is partial.
 fn visible(object: &Value) -> Value {

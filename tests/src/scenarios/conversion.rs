@@ -18,7 +18,7 @@ use converter::{Converter, Fault};
 
 const VERSIONS: [&str; 3] = ["v1", "v2", "v3"];
 
-/// Gauges in three versions of a group of its own, in a namespace, with their converter.
+/// Gauges in three versions of a dedicated group, in a namespace, with their converter.
 struct Gauges {
     client: Client,
     group: String,

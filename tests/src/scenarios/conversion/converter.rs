@@ -49,7 +49,7 @@ pub(super) struct Converter {
 }
 
 impl Converter {
-    /// Starts a webhook on a free port, with a certificate of its own.
+    /// Starts a webhook on a free port, with a dedicated certificate.
     pub(super) fn start() -> Self {
         let certificates = Certificates::self_signed(["127.0.0.1"]).expect("a certificate");
         let authority = pem(certificates.chain().first().expect("a certificate"));
@@ -86,7 +86,7 @@ impl Converter {
         *self.fault.lock().expect("no panic") = Some(fault);
     }
 
-    /// Stops the webhook: its port refuses connections afterwards.
+    /// Stops the webhook: no connection to its port succeeds afterwards.
     pub(super) async fn stop(&self) {
         self.stop.cancel();
         let task = self.task.lock().expect("no panic").take().expect("it is stopped once");
