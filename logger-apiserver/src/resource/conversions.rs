@@ -29,9 +29,11 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 const MAX_OBJECTS: usize = 256;
 const MAX_BYTES: usize = 2 << 20;
 
+type ConvertFn = dyn Fn(&mut Value, &str) -> Result<(), String> + Send + Sync;
+
 /// A function that converts the JSON of an object to an `apiVersion` of its group.
 #[derive(Clone)]
-pub(crate) struct ConvertFunction(Arc<dyn Fn(&mut Value, &str) -> Result<(), String> + Send + Sync>);
+pub(crate) struct ConvertFunction(Arc<ConvertFn>);
 
 impl ConvertFunction {
     pub(crate) fn new(convert: impl Fn(&mut Value, &str) -> Result<(), String> + Send + Sync + 'static) -> Self {
