@@ -63,7 +63,7 @@ const fn crate_key(example: &'static str) -> AttributeKey {
 }
 
 /// All sections, in the order of the attribute reference.
-pub(crate) const SECTIONS: [&Section; 40] = [
+pub(crate) const SECTIONS: [&Section; 41] = [
     &macros::DERIVES,
     &macros::ATTRIBUTES,
     &macros::MACROS,
@@ -83,6 +83,7 @@ pub(crate) const SECTIONS: [&Section; 40] = [
     &schema::SCHEMA_TYPE,
     &schema::SCHEMA_FIELD,
     &schema::SCHEMA_EACH,
+    &schema::KEYS,
     &schema::RULE,
     &schema::FIELD_COLUMN,
     &schema::EXTERNAL,
