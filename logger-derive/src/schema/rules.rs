@@ -96,7 +96,8 @@ impl Unique {
                 (same_keys(keys), format!("its items must have a unique {}", names.join(" and ")))
             }
         };
-        Rule::new(format!("self.all(item, self.exists_one(other, {same}))"), message).reason("FieldValueDuplicate")
+        // The API server shows no message with the reason `FieldValueDuplicate`.
+        Rule::new(format!("self.all(item, self.exists_one(other, {same}))"), message)
     }
 }
 
