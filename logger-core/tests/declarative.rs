@@ -2,7 +2,8 @@
 //! invalid before can remain.
 
 #![cfg(feature = "validation")]
-#![allow(unreachable_pub, reason = "the types of an API are public")]
+#![allow(missing_docs, unreachable_pub, reason = "the types of an API are public")]
+#![expect(clippy::panic, reason = "allowed in tests, and test helpers are part of them")]
 
 use std::collections::BTreeMap;
 
