@@ -31,6 +31,11 @@ impl Path {
         Path(self.0.iter().cloned().chain([segment]).collect())
     }
 
+    /// Returns the paths of the values that contain this one, except for the object.
+    pub(super) fn parents(&self) -> impl Iterator<Item = Path> + '_ {
+        (1..self.0.len()).map(|length| Path(self.0[..length].to_vec()))
+    }
+
     /// Whether this is the path of the other value, of one that contains it, or of one in it.
     pub(super) fn overlaps(&self, other: &Path) -> bool {
         self.0.iter().zip(&other.0).all(|(one, other)| one == other)

@@ -138,9 +138,14 @@ impl Versions {
             Err(ConversionError::Value { .. }) => return Ok(()),
             Err(error) => return Err(Failure::new(error.to_string()).with("object", object)),
         };
-        let given: Vec<Path> =
-            leaves(&object).iter().filter_map(|path| path.converted(self.conversion, direction)).collect();
-        let added = leaves(&converted).into_iter().find(|path| !given.iter().any(|given| given.overlaps(path)));
+        let source = leaves(&object);
+        let converted_path = |path: &Path| path.converted(self.conversion, direction);
+        let given: Vec<Path> = source.iter().filter_map(converted_path).collect();
+        // A value whose fields are all stored remains, without fields.
+        let containers: Vec<Path> =
+            source.iter().flat_map(Path::parents).filter_map(|path| converted_path(&path)).collect();
+        let is_given = |path: &Path| given.iter().any(|given| given.overlaps(path)) || containers.contains(path);
+        let added = leaves(&converted).into_iter().find(|path| !is_given(path));
         match added {
             None => Ok(()),
             Some(path) => Err(Failure::new("a conversion adds a field to a partial object")
