@@ -12,5 +12,6 @@ mod invalid;
 mod lifecycle;
 mod observability;
 mod permissions;
+mod placement;
 mod status;
 mod writes;
