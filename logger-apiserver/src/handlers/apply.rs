@@ -89,8 +89,14 @@ pub(crate) fn check_strict(request: &ResourceRequest) -> Result<()> {
     Ok(())
 }
 
-/// Decodes the first document as YAML 1.1, as Go does.
+/// Decodes the first document as YAML 1.1, as Go does. JSON without duplicate fields is decoded as such, which has no
+/// other values: it may be deeper than YAML.
 fn yaml(body: &[u8]) -> Result<Decoded, String> {
+    let json = duplicate_fields::json(body).ok().filter(|decoded| decoded.strict_errors.is_empty());
+    if let Some(mut decoded) = json {
+        go::normalize_numbers(&mut decoded.value);
+        return Ok(decoded);
+    }
     let mut options = serde_saphyr::Options::default();
     options.legacy_octal_numbers = true;
     let mut decoded = duplicate_fields::yaml(body, options).map_err(|error| error.to_string())?;

@@ -24,7 +24,7 @@ use crate::{
     },
     lifecycle::{commit, namespaces},
     resource::{
-        managed_fields, metadata, namespace, patch,
+        managed_fields, metadata, namespace, patch, pod_subresources,
         registry::Resource,
         request_size,
         strategy::{Generation, Strategy},
@@ -132,6 +132,7 @@ pub(crate) fn update(state: &mut State, request: &ResourceRequest) -> Result<(St
         }
         found => found.ok_or_else(|| ApiError::not_found(&request.kind, request.name()))?,
     };
+    pod_subresources::drop_other_changes(&request.endpoint, &mut object, &old);
     managed_fields::track(request.author(), Some(&old), &mut object);
     mutate(state, request, &mut object, &old, options.dry_run)?;
     escalation::check(state, request, &object, Some(&old))?;
@@ -151,6 +152,7 @@ pub(crate) fn patch(state: &mut State, request: &ResourceRequest) -> Result<Stor
     let mut object = decode::patched(request, outcome)?;
     ensure_namespace(&mut object, request)?;
     check_name(&object, request)?;
+    pod_subresources::drop_other_changes(&request.endpoint, &mut object, &old);
     managed_fields::track(request.author(), Some(&old), &mut object);
     mutate(state, request, &mut object, &old, options.dry_run)?;
     escalation::check(state, request, &object, Some(&old))?;
@@ -316,6 +318,8 @@ fn prepare_update(request: &ResourceRequest, new: &mut Object, old: &Object) -> 
         }
         Endpoint::Main | Endpoint::Pod(_) | Endpoint::Token | Endpoint::Scale(_) => {}
     }
+    // What mutating admission changed.
+    pod_subresources::drop_other_changes(&request.endpoint, new, old);
     metadata::preserve_system_fields(new, old);
     if kind.has_status {
         new.copy_field(old, "status");

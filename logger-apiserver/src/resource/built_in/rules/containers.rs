@@ -21,9 +21,33 @@ pub(super) fn all(spec: &FieldValue<'_>, errors: &mut Errors) {
                 errors.push(name.duplicate(format!("{:?}", name.text())));
             }
             validate_container(&container, spec, errors);
+            if list == "ephemeralContainers" {
+                ephemeral(&container, spec, errors);
+            }
             if list == "containers" {
                 host_ports(&container, &mut ports, errors);
             }
+        }
+    }
+}
+
+/// Validates what only ephemeral containers must fulfil: they have no fields of services.
+fn ephemeral(container: &FieldValue<'_>, spec: &FieldValue<'_>, errors: &mut Errors) {
+    const WHY: &str = "cannot be set for an Ephemeral Container";
+    let target = container.at("targetContainerName");
+    let mut others = ["containers", "initContainers"].into_iter().flat_map(|list| spec.at(list).items());
+    if !target.is_empty() && !others.any(|other| other.value["name"] == *target.value) {
+        errors.push(target.not_found());
+    }
+    for name in ["ports", "resources", "resizePolicy", "restartPolicy", "restartPolicyRules"] {
+        errors.extend(Some(container.at(name)).filter(|field| !field.is_empty()).map(|field| field.forbidden(WHY)));
+    }
+    for name in ["livenessProbe", "readinessProbe", "startupProbe", "lifecycle"] {
+        errors.extend(Some(container.at(name)).filter(FieldValue::is_set).map(|field| field.forbidden(WHY)));
+    }
+    for mount in container.at("volumeMounts").items() {
+        for name in ["subPath", "subPathExpr"] {
+            errors.extend(Some(mount.at(name)).filter(|field| !field.is_empty()).map(|field| field.forbidden(WHY)));
         }
     }
 }
