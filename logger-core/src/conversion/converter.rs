@@ -33,7 +33,8 @@ pub fn annotation(version: &GroupVersion) -> String {
 /// - Metadata, except for annotations, does not change.
 ///
 /// ```
-/// # mod v2 {
+/// # mod api {
+/// # pub mod v2 {
 /// #     use logger_core::{Convert, DeepCopy, Object, k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta};
 /// #     use schemars::JsonSchema;
 /// #     use serde::{Deserialize, Serialize};
@@ -46,7 +47,7 @@ pub fn annotation(version: &GroupVersion) -> String {
 /// #     pub struct WidgetSpec { pub speed: i32, pub color: Option<String> }
 /// #     logger_core::group_version! { group = "example.com", version = "v2", kinds = [Widget] }
 /// # }
-/// # mod v1 {
+/// # pub mod v1 {
 /// #     use logger_core::{Convert, DeepCopy, Object, k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta};
 /// #     use schemars::JsonSchema;
 /// #     use serde::{Deserialize, Serialize};
@@ -60,6 +61,8 @@ pub fn annotation(version: &GroupVersion) -> String {
 /// #     pub struct WidgetSpec { #[convert(from = "speed")] pub rotations: i32 }
 /// #     logger_core::group_version! { group = "example.com", version = "v1", kinds = [Widget] }
 /// # }
+/// # }
+/// # use api::{v1, v2};
 /// use logger_core::conversion::Converter;
 /// use serde_json::json;
 ///

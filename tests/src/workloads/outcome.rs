@@ -26,6 +26,8 @@ const WITH_TRANSITIONS: [&str; 4] = ["Deployment", "Job", "Node", "Pod"];
 /// The state of a Deployment that is not reported if its controller sees several changes at once.
 const COALESCED: &str = "True ReplicaSetUpdated";
 
+/// The reason of an error of kube-scheduler that is not the fault of the pod.
+const SCHEDULER_ERROR: &str = "SchedulerError";
 /// The condition of a pod whose scheduling failed with an error that kube-scheduler retries, such as a stale cache when
 /// the predecessor of the same name was just deleted.
 const RETRIED: &str = "False SchedulerError";
@@ -163,10 +165,24 @@ fn normalized(kind: &str, object: &Value, hashes: &Hashes) -> Value {
     if kind == "Pod" && object["metadata"]["labels"][ZONE].is_string() {
         object["metadata"]["labels"][ZONE] = Value::from("<zone>");
     }
+    if kind == "Pod" && object["spec"]["nodeName"].is_string() {
+        omit_retried(&mut object);
+    }
     if let Some(status) = object["status"].as_object_mut().filter(|_| kind == "Node") {
         status.retain(|key, _| !OF_MACHINE.contains(&key.as_str()));
     }
     object
+}
+
+/// Replaces the condition of a scheduling error of a pod that is on a node. kube-scheduler can write the error of an
+/// attempt for a deleted pod to its successor of the same name, after that one was scheduled.
+fn omit_retried(pod: &mut Value) {
+    let conditions = pod["status"]["conditions"].as_array_mut().into_iter().flatten();
+    let failed = conditions.filter(|condition| condition["reason"] == SCHEDULER_ERROR);
+    for condition in failed.filter_map(Value::as_object_mut) {
+        condition.retain(|field, _| !["message", "observedGeneration", "reason"].contains(&field.as_str()));
+        condition.insert("status".to_owned(), Value::from("True"));
+    }
 }
 
 /// Adds a path for each value. Items of lists have their type or name in the path; an empty list or object is an absent
@@ -327,6 +343,20 @@ mod tests {
         assert_eq!(values("binding rejected: the pod is being deleted"), ["transitions.PodScheduled True"]);
         let unschedulable = ["events.Warning FailedScheduling recorded", "transitions.PodScheduled True"];
         assert_eq!(values("0/3 nodes are available: 3 Insufficient cpu."), unschedulable);
+    }
+
+    #[test]
+    fn a_scheduling_error_of_a_pod_on_a_node_is_omitted() {
+        let scheduled = pod("db-0", UIDS[0], "Running");
+        let mut late = scheduled.clone();
+        let failed =
+            |reason: &str| json!([{"type": "PodScheduled", "status": "False", "reason": reason, "message": "m"}]);
+        late.1["status"]["conditions"] = failed(SCHEDULER_ERROR);
+        let mut expected = scheduled.clone();
+        expected.1["status"]["conditions"] = json!([{"type": "PodScheduled", "status": "True"}]);
+        assert_eq!(outcome([late.clone()]), outcome([expected.clone()]));
+        late.1["status"]["conditions"] = failed("Unschedulable");
+        assert_ne!(outcome([late]), outcome([expected]));
     }
 
     #[test]
