@@ -1,14 +1,13 @@
 //! Objects are not cloned between the wire and the handlers, however many handlers there are.
 
 use std::{
-    borrow::Cow,
     sync::atomic::{AtomicUsize, Ordering},
     time::Duration,
 };
 
 use futures::StreamExt;
-use k8s_openapi::{NamespaceResourceScope, api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::ObjectMeta};
-use kube::{Api, Resource};
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::Api;
 use logger_apiserver::{Fault, Verb};
 use logger_runtime::informer::{Config, HandlerOptions, SharedInformer};
 use serde::{Deserialize, Serialize};
@@ -16,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     MEMORY,
-    fixture::{Fixture, run_until_idle},
+    fixture::{Fixture, impl_resource_of_config_map, run_until_idle},
 };
 
 static CLONES: AtomicUsize = AtomicUsize::new(0);
@@ -33,34 +32,7 @@ impl Clone for Counted {
     }
 }
 
-impl Resource for Counted {
-    type DynamicType = ();
-    type Scope = NamespaceResourceScope;
-
-    fn kind((): &()) -> Cow<'_, str> {
-        ConfigMap::kind(&())
-    }
-
-    fn group((): &()) -> Cow<'_, str> {
-        ConfigMap::group(&())
-    }
-
-    fn version((): &()) -> Cow<'_, str> {
-        ConfigMap::version(&())
-    }
-
-    fn plural((): &()) -> Cow<'_, str> {
-        ConfigMap::plural(&())
-    }
-
-    fn meta(&self) -> &ObjectMeta {
-        &self.0.metadata
-    }
-
-    fn meta_mut(&mut self) -> &mut ObjectMeta {
-        &mut self.0.metadata
-    }
-}
+impl_resource_of_config_map!(Counted);
 
 #[tokio::test(start_paused = true)]
 async fn objects_are_never_cloned_between_the_wire_and_the_handlers() {

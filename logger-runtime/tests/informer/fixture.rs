@@ -197,3 +197,38 @@ pub(crate) fn alive_tasks() -> usize {
 pub(crate) async fn run_until_idle() {
     drop(timeout(Duration::from_millis(1), std::future::pending::<()>()).await);
 }
+
+/// Implements `Resource` for a type that contains a ConfigMap, as that of ConfigMaps.
+macro_rules! impl_resource_of_config_map {
+    ($type:ident) => {
+        impl ::kube::Resource for $type {
+            type DynamicType = ();
+            type Scope = ::k8s_openapi::NamespaceResourceScope;
+
+            fn kind((): &()) -> ::std::borrow::Cow<'_, str> {
+                <ConfigMap as ::kube::Resource>::kind(&())
+            }
+
+            fn group((): &()) -> ::std::borrow::Cow<'_, str> {
+                <ConfigMap as ::kube::Resource>::group(&())
+            }
+
+            fn version((): &()) -> ::std::borrow::Cow<'_, str> {
+                <ConfigMap as ::kube::Resource>::version(&())
+            }
+
+            fn plural((): &()) -> ::std::borrow::Cow<'_, str> {
+                <ConfigMap as ::kube::Resource>::plural(&())
+            }
+
+            fn meta(&self) -> &::k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta {
+                &self.0.metadata
+            }
+
+            fn meta_mut(&mut self) -> &mut ::k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta {
+                &mut self.0.metadata
+            }
+        }
+    };
+}
+pub(crate) use impl_resource_of_config_map;

@@ -1,10 +1,8 @@
 //! An object that cannot be decoded from its bytes remains stored, and the informer reports it.
 
-use std::borrow::Cow;
-
-use k8s_openapi::{NamespaceResourceScope, api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::ObjectMeta};
+use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{
-    Api, Resource,
+    Api,
     api::{DeleteParams, Patch, PatchParams, PostParams},
 };
 use logger_runtime::{SharedInformer, informer::Config};
@@ -15,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     MEMORY,
-    fixture::{Fixture, TIMEOUT, config_map, run_until_idle, state},
+    fixture::{Fixture, TIMEOUT, config_map, impl_resource_of_config_map, run_until_idle, state},
 };
 
 /// More objects of [`PADDING`] bytes than the training of a dictionary needs.
@@ -38,34 +36,7 @@ impl Serialize for Fragile {
     }
 }
 
-impl Resource for Fragile {
-    type DynamicType = ();
-    type Scope = NamespaceResourceScope;
-
-    fn kind((): &()) -> Cow<'_, str> {
-        ConfigMap::kind(&())
-    }
-
-    fn group((): &()) -> Cow<'_, str> {
-        ConfigMap::group(&())
-    }
-
-    fn version((): &()) -> Cow<'_, str> {
-        ConfigMap::version(&())
-    }
-
-    fn plural((): &()) -> Cow<'_, str> {
-        ConfigMap::plural(&())
-    }
-
-    fn meta(&self) -> &ObjectMeta {
-        &self.0.metadata
-    }
-
-    fn meta_mut(&mut self) -> &mut ObjectMeta {
-        &mut self.0.metadata
-    }
-}
+impl_resource_of_config_map!(Fragile);
 
 fn padded(name: &str) -> ConfigMap {
     let mut random = fastrand::Rng::with_seed(7);
