@@ -9,7 +9,7 @@ use logger_manager::{BoxError, CancellationToken, DescribeFn, OperatorDescriptio
 use logger_runtime::{
     Error, ObjectKey,
     controller::{Allow, Verb},
-    informer::{Delivery, HandlerOptions, Overflow},
+    informer::{Delivery, HandlerOptions},
     kube::api::PostParams,
 };
 use logger_types::v1::{Logger, LoggerSpec};
@@ -18,8 +18,6 @@ use tokio::time::sleep;
 /// The name of the Logger that is created.
 pub const DEFAULT_LOGGER: &str = "default";
 
-/// Each change of the cache is followed by an event. Coalesced events omit a Logger that is added and deleted.
-const EVERY_EVENT: Delivery = Delivery::EveryEvent { cap: 1_000, overflow: Overflow::Coalesce };
 const MIN_DELAY: Duration = Duration::from_secs(1);
 const MAX_DELAY: Duration = Duration::from_mins(1);
 
@@ -50,7 +48,7 @@ impl Runnable for DefaultLogger {
 
 impl DefaultLogger {
     async fn keep(&self) -> Result<Infallible, BoxError> {
-        let mut events = self.loggers.events_with(HandlerOptions::new().delivery(EVERY_EVENT))?;
+        let mut events = self.loggers.events_with(HandlerOptions::new().delivery(Delivery::EVERY_EVENT))?;
         self.loggers.wait_for_sync().await?;
         self.ensure().await;
         loop {

@@ -8,16 +8,13 @@ use logger_core::verbs;
 use logger_runtime::{
     InformerFactory,
     client::ScopedObject,
-    informer::{Delivery, HandlerOptions, Overflow},
+    informer::{Delivery, HandlerOptions},
     kube::ResourceExt,
 };
 use tokio::time::{Instant, sleep, timeout};
 
 /// The interval between two reads of what has no events.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
-/// Each change of the cache is followed by an event. Coalesced events omit an object that is added and deleted, although
-/// the cache contained it.
-const EVERY_EVENT: Delivery = Delivery::EveryEvent { cap: 1_000, overflow: Overflow::Coalesce };
 
 /// Waits for states of objects in the caches of informers, each for a limited time.
 pub(crate) struct Observer {
@@ -41,8 +38,8 @@ impl Observer {
         K: ScopedObject + verbs::List + verbs::Watch,
     {
         let informer = self.factory.informer::<K>();
-        let (mut events, store) =
-            (informer.events_with(HandlerOptions::new().delivery(EVERY_EVENT))?, informer.store());
+        let options = HandlerOptions::new().delivery(Delivery::EVERY_EVENT);
+        let (mut events, store) = (informer.events_with(options)?, informer.store());
         self.factory.start();
         let sorted = || {
             let mut objects = store.list();

@@ -9,7 +9,7 @@ use logger_client::{
 };
 use logger_runtime::{
     CancellationToken, Event, HandlerOptions,
-    informer::{Delivery, Overflow},
+    informer::Delivery,
     kube::api::{DeleteParams, PostParams},
 };
 use logger_types::v1::{Logger, LoggerSpec, LoggerState};
@@ -23,8 +23,6 @@ use crate::{
 
 /// How long any step may take.
 const TIMEOUT: Duration = Duration::from_secs(30);
-/// By default slow handlers receive coalesced events; the scenario shows the intermediate states as well.
-const EVERY_EVENT: Delivery = Delivery::EveryEvent { cap: 1_000, overflow: Overflow::Coalesce };
 const NAMES: [&str; 2] = ["audit", "access"];
 
 /// Runs the scenario beside the controller, then removes its Loggers.
@@ -67,7 +65,9 @@ impl Scenario {
     fn new(informer: &LoggerInformer, loggers: LoggerClient, namespace: &str) -> Self {
         let observed = watch::Sender::new(BTreeMap::new());
         let sender = observed.clone();
-        let registration = informer.add_event_handler_with(HandlerOptions::new().delivery(EVERY_EVENT), move |event| {
+        // By default slow handlers receive coalesced events; the scenario shows the intermediate states as well.
+        let options = HandlerOptions::new().delivery(Delivery::EVERY_EVENT);
+        let registration = informer.add_event_handler_with(options, move |event| {
             print(format::line(event));
             let logger = Arc::clone(event.object());
             let name = logger.metadata.name.clone().unwrap_or_default();

@@ -144,6 +144,16 @@ fn i22_every_event_is_stored_up_to_the_cap_and_merged_beyond() {
 }
 
 #[test]
+fn i22_a_change_beyond_the_cap_is_followed_by_an_event() {
+    let mut queue = CoalescingQueue::new(2);
+    for (object, event) in [(1, add(1)), (2, add(2)), (3, add(3)), (3, delete(3)), (2, delete(2))] {
+        queue.push(&key(object), event);
+        assert!(queue.len() > 0);
+    }
+    assert_eq!(drain(&mut queue), ["+1"]);
+}
+
+#[test]
 fn i15_a_resync_sends_objects_without_pending_events() {
     let mut queue = CoalescingQueue::new(0);
     queue.push(&key(1), update(1, 2));
