@@ -74,7 +74,8 @@ async fn a_sharding_that_fails_stops_the_manager() {
 #[tokio::test(start_paused = true)]
 async fn a_replica_that_waits_is_ready_for_five_minutes() {
     let (server, log) = (ApiServer::new(), Log::default());
-    let (first, _) = replica(&server, "a", &log).await;
+    let (first, first_slots) = replica(&server, "a", &log).await;
+    first.wait_until(|_| first_slots.slots() == SlotSet::ALL).await;
     let other = Sharding::by_namespace(LeaderElectionConfig::new("maps", "b"));
     let second = Running::ready(Manager::builder(server.client()).sharding(&other).build().unwrap()).await;
     sleep(290 * SECOND).await;
