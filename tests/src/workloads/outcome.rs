@@ -185,14 +185,15 @@ fn omit_retried(pod: &mut Value) {
     }
 }
 
-/// Adds a path for each value. Items of lists have their type or name in the path; an empty list or object is an absent
-/// one, as Go encodes it.
+/// Adds a path for each value. Items of lists have their type or name in the path, and taints their key and effect:
+/// kube-controller-manager adds them by two loops, in either order. An empty list or object is an absent one, as Go
+/// encodes it.
 fn flatten(value: &Value, path: &str, into: &mut BTreeMap<String, String>) {
     match value {
         Value::Object(fields) => fields.iter().for_each(|(key, value)| flatten(value, &joined(path, key), into)),
         Value::Array(items) => {
             for (index, item) in items.iter().enumerate() {
-                let key = item.as_object().and_then(key_of).map_or_else(|| index.to_string(), str::to_owned);
+                let key = item.as_object().and_then(key_of).unwrap_or_else(|| index.to_string());
                 flatten(item, &joined(path, &key), into);
             }
         }
@@ -206,8 +207,10 @@ fn joined(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }
 
-fn key_of(item: &Map<String, Value>) -> Option<&str> {
-    item.get("type").or_else(|| item.get("name"))?.as_str()
+fn key_of(item: &Map<String, Value>) -> Option<String> {
+    let text = |field: &str| item.get(field).and_then(Value::as_str);
+    let taint = || Some(format!("{}:{}", text("key")?, text("effect")?)).filter(|_| !item.contains_key("operator"));
+    text("type").or_else(|| text("name")).map(str::to_owned).or_else(taint)
 }
 
 /// Returns steps without the immediate repetition of two, whose number depends on when a controller sees changes:
