@@ -45,6 +45,8 @@ enum Run {
 const FEATURES: &str = "logger-apiserver/serve,logger-manager/otlp,logger-runtime/compact";
 
 const STEPS: &[Step] = &[
+    // Of all features and platforms, which the offline commands of later steps need.
+    Step { name: "fetch", run: Run::Cargo(&["fetch", "--locked", "--quiet"], &[]) },
     Step { name: "format", run: Run::Cargo(&["fmt", "--all", "--check"], &[]) },
     Step {
         name: "clippy",
