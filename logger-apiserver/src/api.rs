@@ -6,3 +6,4 @@ pub(crate) mod go;
 pub(crate) mod kind;
 pub(crate) mod memory;
 pub(crate) mod object;
+pub(crate) mod webhook;

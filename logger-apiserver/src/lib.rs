@@ -144,10 +144,24 @@
 //! reviews, and for what the controllers of this server do. Webhooks see a pod without its priority. A webhook with
 //! `matchConditions` is an error, because they are not evaluated.
 //!
+//! With `serve::call_webhooks` webhooks are called over HTTPS, and so does the program: with their `caBundle`, at their
+//! URL or at a ready endpoint of their service.
+//!
 //! # Versions
 //!
-//! A custom kind in several versions is stored in one and read in any, as on a real server with the conversion strategy
-//! `None`. Webhook conversion is not implemented: an object that needs it fails with code 500.
+//! A custom kind in several versions is stored in one and read in any, as on a real server. With the conversion strategy
+//! `None`, fields that the other version does not have are dropped. With the strategy `Webhook`, a function converts
+//! ([`ApiServer::convert`]), or else the webhook of the definition, through the same client as other webhooks. Reviews,
+//! the checks of the responses, the time limit of 30 s and the errors are those of the real server, with these
+//! differences:
+//!
+//! - A list and the initial events of a watch need one review for 256 objects or 2 MiB, and not one for each object. If
+//!   the webhook rejects it, the objects are converted one by one up to the first that is rejected.
+//! - Nothing is cached: a list in another version than the stored one calls the webhook each time. Each watch in such a
+//!   version calls it, and ends with an error event if an object cannot be converted.
+//! - The controllers of this server do not convert: garbage collection and the deletion of a namespace do not need the
+//!   webhook.
+//! - Each connection of the HTTPS client is used once, responses have at most 32 MiB, and redirects are errors.
 //!
 //! All known differences to a real server are in `tests/conformance/differences.yaml`, with the checks that show them;
 //! those that users of kubectl see are in `tests/kubectl/differences.yaml`.

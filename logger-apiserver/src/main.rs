@@ -120,6 +120,7 @@ async fn run(args: &Args) -> anyhow::Result<()> {
         Some(path) => builder.build_on(path, safety)?,
         None => builder.build(),
     };
+    serve::call_webhooks(&server);
     let port = args.port.unwrap_or(if args.insecure { 8080 } else { 6443 });
     let address = SocketAddr::new(args.address, port);
     let listener = TcpListener::bind(address)

@@ -6,6 +6,7 @@ pub(crate) mod autoscalers;
 pub(crate) mod built_in;
 pub(crate) mod certificate_signing_request;
 pub(crate) mod conversion;
+pub(crate) mod conversions;
 pub(crate) mod definition;
 pub(crate) mod events;
 pub(crate) mod limit_range;

@@ -1,6 +1,7 @@
 //! CustomResourceDefinitions: from kinds and their schemas to YAML.
 
 mod conventions;
+mod conversion;
 mod definition;
 mod definitions;
 mod descriptions;

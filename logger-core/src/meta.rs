@@ -184,12 +184,43 @@ pub struct Definition {
     pub labels: &'static [(&'static str, &'static str)],
     /// JSON paths of the fields that field selectors can use, in addition to those that are declared on the fields.
     pub selectable_fields: &'static [&'static str],
+    /// How objects are converted between the versions of the kind, if it is declared.
+    pub conversion: Option<Conversion>,
 }
 
 impl Definition {
     /// A served version without further properties.
-    pub const DEFAULT: Definition =
-        Definition { storage: false, served: true, annotations: &[], labels: &[], selectable_fields: &[] };
+    pub const DEFAULT: Definition = Definition {
+        storage: false,
+        served: true,
+        annotations: &[],
+        labels: &[],
+        selectable_fields: &[],
+        conversion: None,
+    };
+}
+
+/// How the API server converts objects between the versions of a kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Conversion {
+    /// By a webhook of the operator, whose manifests add the location to the definition.
+    Webhook,
+    /// By a webhook behind a Service, whose location is in the generated definition.
+    Service {
+        /// The name of the Service.
+        name: &'static str,
+        /// The namespace of the Service.
+        namespace: &'static str,
+        /// The path; `None` for `/convert/<plural>.<group>`.
+        path: Option<&'static str>,
+        /// The port; `None` for 443.
+        port: Option<u16>,
+    },
+    /// Not at all: only their `apiVersion` changes.
+    None {
+        /// Why the differences between the versions lose nothing.
+        reason: &'static str,
+    },
 }
 
 /// A list type.

@@ -136,12 +136,22 @@ impl Transform for TypeSchema {
 impl TypeSchema {
     /// Adds the Rust name to each property, and returns the rules of its fields for the enclosing object.
     fn transform_properties(&self, properties: &mut Map<String, Value>, required: &[String]) -> Vec<Value> {
+        let names: Vec<String> = properties.keys().cloned().collect();
         let mut rules = Vec::new();
         for (name, property) in properties {
             let Some(schema) = property.as_object_mut() else { continue };
             if take_keyword(schema, "x-logger-immutable") && !required.contains(name) && !schema.contains_key("default")
             {
-                rules.push(rule_against_removal(name));
+                rules.push(rule_against_removal(name, "is immutable: it cannot be removed"));
+            }
+            rules.extend(presence_rules(name, schema));
+            for keyword in [DEPENDENT_REQUIRED, DEPENDENT_FORBIDDEN] {
+                let others = texts(take_value(schema, keyword));
+                rules.extend(
+                    others
+                        .iter()
+                        .filter_map(|field| Some(dependence_rule(keyword, name, self.json_name(field, &names)?))),
+                );
             }
             if let Some(field) = self.field(name) {
                 self.describe(schema, name, field);
@@ -168,6 +178,11 @@ impl TypeSchema {
         let derived =
             || self.fields.iter().find(|field| field.rename.is_none() && letters(field.name) == letters(json_name));
         renamed.or_else(derived)
+    }
+
+    /// Returns the JSON name of a field, among those of the properties.
+    fn json_name<'a>(&self, field: &str, names: &'a [String]) -> Option<&'a str> {
+        names.iter().find(|name| self.field(name).is_some_and(|known| known.name == field)).map(String::as_str)
     }
 
     /// Returns the JSON names of the properties by their Rust names.
@@ -216,13 +231,43 @@ impl OneOf {
     }
 }
 
+/// The extension keywords of fields with the Rust names of other fields.
+const DEPENDENT_REQUIRED: &str = "x-logger-dependent-required";
+const DEPENDENT_FORBIDDEN: &str = "x-logger-dependent-forbidden";
+
 /// Returns the rule that an optional field cannot be removed once it is set.
-fn rule_against_removal(field: &str) -> Value {
+fn rule_against_removal(field: &str, message: &str) -> Value {
     let name = escape(field);
-    json!({
-        "rule": format!("!has(oldSelf.{name}) || has(self.{name})"),
-        "message": format!("{field} is immutable: it cannot be removed"),
-    })
+    json!({"rule": format!("!has(oldSelf.{name}) || has(self.{name})"), "message": format!("{field} {message}")})
+}
+
+/// Returns the rules of a field that updates cannot set or unset. The other updates are rules of the field itself.
+fn presence_rules(field: &str, schema: &mut Map<String, Value>) -> Vec<Value> {
+    let name = escape(field);
+    let rule = |update: String| match update.as_str() {
+        "no_set" => Some(json!({
+            "rule": format!("has(oldSelf.{name}) || !has(self.{name})"),
+            "message": format!("{field} cannot be set by an update"),
+        })),
+        "no_unset" => Some(rule_against_removal(field, "cannot be removed")),
+        _ => None,
+    };
+    texts(take_value(schema, "x-logger-update")).into_iter().filter_map(rule).collect()
+}
+
+/// Returns the rule of a field about another one.
+fn dependence_rule(keyword: &str, field: &str, other: &str) -> Value {
+    let (name, other_name) = (escape(field), escape(other));
+    let (condition, wording) = match keyword == DEPENDENT_REQUIRED {
+        true => (format!("has(self.{other_name})"), "is required"),
+        false => (format!("!has(self.{other_name})"), "must not be set"),
+    };
+    json!({"rule": format!("!has(self.{name}) || {condition}"), "message": format!("{other} {wording} beside {field}")})
+}
+
+fn texts(value: Option<Value>) -> Vec<String> {
+    let values = value.as_ref().and_then(Value::as_array).into_iter().flatten();
+    values.filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
 /// Escapes the name of a field for CEL. A name without an escape is not valid in a rule, which the generator reports.
@@ -243,8 +288,13 @@ fn add(schema: &mut Schema, keywords: Value) {
 
 /// Removes an extension keyword of a field that is for the enclosing object, and returns whether it was present.
 fn take_keyword(schema: &mut Map<String, Value>, keyword: &str) -> bool {
+    take_value(schema, keyword).is_some()
+}
+
+/// Removes an extension keyword of a field, likewise, and returns its value.
+fn take_value(schema: &mut Map<String, Value>, keyword: &str) -> Option<Value> {
     let keywords = schema.get_mut("allOf").and_then(|all| all.get_mut(1)).and_then(Value::as_object_mut);
-    keywords.and_then(|keywords| keywords.remove(keyword)).is_some()
+    keywords?.remove(keyword)
 }
 
 /// Returns the object schemas with the fields of a type: its own, or those of its variants.

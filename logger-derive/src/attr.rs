@@ -6,7 +6,8 @@ use quote::{ToTokens, quote};
 use syn::{Attribute, Expr, ExprLit, ExprPath, Lit, LitStr, Meta, Path, Token, punctuated::Punctuated};
 
 use crate::{
-    columns::PrintColumns, errors::Errors, indexes::Index, lifecycle::Lifecycle, methods::Method, verbs::VerbList,
+    columns::PrintColumns, conversion::Conversion, errors::Errors, indexes::Index, lifecycle::Lifecycle,
+    methods::Method, verbs::VerbList,
 };
 
 /// `#[genclient(..)]`: Go's `+genclient`.
@@ -53,6 +54,7 @@ pub(crate) struct K8s {
     /// `+kubebuilder:unservedversion`
     pub(crate) unserved: Flag,
     pub(crate) metadata: DefinitionMetadata,
+    pub(crate) conversion: Option<Conversion>,
 }
 
 /// `#[k8s(metadata(..))]`: Go's `+kubebuilder:metadata`.

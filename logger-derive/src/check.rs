@@ -8,6 +8,7 @@ use syn::LitStr;
 
 use crate::{
     attr::SerdeDefault,
+    conversion,
     errors::Errors,
     indexes, lifecycle, methods,
     model::{Kind, List, Root},
@@ -28,6 +29,7 @@ pub(crate) fn kind(kind: &Kind, errors: &mut Errors) {
     check_selectable_fields(kind, errors);
     check_definition_metadata(kind, errors);
     check_served(kind, errors);
+    conversion::check(kind, errors);
     lifecycle::check(kind, errors);
     verbs::check(kind, errors);
     methods::check(kind, errors);

@@ -7,7 +7,7 @@ mod placeholder;
 mod wire;
 
 use proc_macro2::TokenStream;
-use quote::{quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::DeriveInput;
 
 use crate::{
@@ -105,5 +105,13 @@ impl model::Root {
                 }
             }
         }
+    }
+}
+
+/// Emits an `Option`.
+pub(crate) fn option(value: Option<impl ToTokens>) -> TokenStream {
+    match value {
+        Some(value) => quote!(::core::option::Option::Some(#value)),
+        None => quote!(::core::option::Option::None),
     }
 }

@@ -63,7 +63,7 @@ const fn crate_key(example: &'static str) -> AttributeKey {
 }
 
 /// All sections, in the order of the attribute reference.
-pub(crate) const SECTIONS: [&Section; 39] = [
+pub(crate) const SECTIONS: [&Section; 41] = [
     &macros::DERIVES,
     &macros::ATTRIBUTES,
     &macros::MACROS,
@@ -74,6 +74,7 @@ pub(crate) const SECTIONS: [&Section; 39] = [
     &k8s::SUBRESOURCE,
     &k8s::SCALE,
     &k8s::METADATA,
+    &k8s::CONVERSION,
     &k8s::LIFECYCLE,
     &COLUMN,
     &k8s::LIST,
@@ -82,6 +83,7 @@ pub(crate) const SECTIONS: [&Section; 39] = [
     &schema::SCHEMA_TYPE,
     &schema::SCHEMA_FIELD,
     &schema::SCHEMA_EACH,
+    &schema::KEYS,
     &schema::RULE,
     &schema::FIELD_COLUMN,
     &schema::EXTERNAL,

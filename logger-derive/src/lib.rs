@@ -7,6 +7,7 @@ mod apply;
 mod attr;
 mod check;
 mod columns;
+mod conversion;
 mod convert;
 mod deep_copy;
 mod defaults;

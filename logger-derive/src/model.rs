@@ -10,6 +10,7 @@ use syn::{
 
 use crate::{
     attr::{self, Genclient, K8s, K8sList, SerdeContainer, SerdeDefault, SerdeField},
+    conversion,
     errors::Errors,
     lifecycle,
     policy::{self, Policy},
@@ -22,6 +23,8 @@ pub(crate) struct Kind {
     pub(crate) genclient: Option<(Attribute, Genclient)>,
     pub(crate) k8s: K8s,
     pub(crate) policies: Vec<Policy>,
+    /// Whether it derives `Convert`.
+    pub(crate) converts: bool,
     /// The note of the `#[deprecated]` attribute.
     pub(crate) deprecated: Option<String>,
     /// Whether a key of `#[genclient]` or `#[k8s]` was rejected, so that a missing key is not reported.
@@ -65,6 +68,7 @@ impl Kind {
             genclient: attr::named("genclient", &input.attrs).next().map(|attr| (attr.clone(), genclient)),
             k8s,
             policies,
+            converts: conversion::is_converted(&input.attrs),
             deprecated: lifecycle::deprecation_note(&input.attrs),
             incomplete,
         }

@@ -7,6 +7,8 @@ mod check;
 mod emit;
 mod map_keys;
 pub(crate) mod parse;
+mod rules;
+mod updates;
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};

@@ -72,7 +72,8 @@ impl Definitions {
         documents.into_iter().map(Definition::new).collect::<Result<_, _>>().map(Definitions)
     }
 
-    /// Lets webhooks convert the objects of definitions: those behind the Service of these names in a namespace. Their
+    /// Lets webhooks convert the objects of definitions: those behind the Service of these names in a namespace. A
+    /// definition with the location of a webhook, which `#[k8s(conversion(service = ".."))]` declares, retains it. Their
     /// CA bundles are written by others: by [`SelfManaged`](crate::serving::SelfManaged), or by cert-manager, if
     /// `ca_from` is the namespace and the name of a Certificate, such as `system/serving-cert`.
     #[must_use]
@@ -115,6 +116,24 @@ mod tests {
             "metadata": {"name": name},
             "spec": {"scope": "Namespaced"},
         })
+    }
+
+    #[test]
+    fn a_declared_location_is_retained() {
+        let webhook = json!({"clientConfig": {"service": {"name": "other", "namespace": "elsewhere"}}});
+        let mut declared = definition("widgets.example.org");
+        declared["spec"]["conversion"] = json!({"strategy": "Webhook", "webhook": webhook});
+        let webhooks = [ConversionWebhookDescription::new("example.org", "Widget", "widgets")];
+        let definitions = Definitions::parse(&declared.to_string()).unwrap();
+        let names = WebhookNames::new("my");
+        let Definitions(converted) = definitions.convert(&webhooks, "system", &names, Some("system/my-cert"));
+        assert_eq!(converted[0].object()["spec"], declared["spec"]);
+        assert_eq!(converted[0].annotation(WebhookNames::CA_FROM), Some("system/my-cert"));
+
+        declared["spec"]["conversion"] = json!({"strategy": "None"});
+        let definitions = Definitions::parse(&declared.to_string()).unwrap();
+        let Definitions(converted) = definitions.convert(&webhooks, "system", &names, None);
+        assert_eq!(converted[0].object()["spec"]["conversion"]["strategy"], "Webhook");
     }
 
     #[test]

@@ -16,8 +16,8 @@ use std::{
 };
 
 use logger_core::{
-    description::{KindDescription, OperatorDescription},
-    meta::{ApiGroup, ApiKind, Scope},
+    description::{ConversionWebhookDescription, KindDescription, OperatorDescription},
+    meta::{ApiGroup, ApiKind, Conversion, Scope},
 };
 
 use crate::{
@@ -109,6 +109,12 @@ pub enum WorkspaceError {
         /// The error of the parser.
         source: Box<serde_saphyr::Error>,
     },
+    /// The location of a conversion webhook has two sources.
+    #[error(
+        "the operator registers the conversion of {0}, whose type declares `conversion(service = \"..\")`; declare \
+         `conversion(webhook)`, so that the manifests contain the location, or remove the conversion of the operator"
+    )]
+    Conversion(String),
     /// The icon has another format than those of OLM.
     #[error("the icon {0} has an unsupported format; use `.svg`, `.png`, `.jpg` or `.gif`")]
     Icon(String),
@@ -192,10 +198,12 @@ impl<'a> Workspace<'a> {
     /// Reads everything that the manifests are rendered from.
     ///
     /// # Errors
-    /// Fails like [`Workspace::settings`] and [`Workspace::describe`].
+    /// Fails like [`Workspace::settings`] and [`Workspace::describe`], or if the operator registers a conversion whose
+    /// location is that of another Service.
     pub fn project(&self) -> Result<Project, WorkspaceError> {
         let settings = self.settings()?;
         let description = self.describe(&settings)?;
+        check_conversions(self.groups, &description)?;
         Ok(Project { settings, description, kinds: self.kinds() })
     }
 
@@ -240,6 +248,18 @@ impl<'a> Workspace<'a> {
         command.current_dir(&self.root).stderr(Stdio::inherit());
         command
     }
+}
+
+/// Checks that the location of each conversion webhook has one source: the manifests, or the type.
+fn check_conversions(groups: &[ApiGroup], description: &OperatorDescription) -> Result<(), WorkspaceError> {
+    let is_located = |webhook: &&ConversionWebhookDescription| {
+        let groups = groups.iter().filter(|group| group.group == webhook.group);
+        let mut kinds = groups.flat_map(ApiGroup::kinds).filter(|kind| kind.plural == webhook.plural);
+        kinds.any(|kind| matches!(kind.definition.conversion, Some(Conversion::Service { .. })))
+    };
+    let located = description.conversion_webhooks.iter().find(is_located);
+    let name = |webhook: &ConversionWebhookDescription| format!("{}.{}", webhook.plural, webhook.group);
+    located.map_or(Ok(()), |webhook| Err(WorkspaceError::Conversion(name(webhook))))
 }
 
 /// Adds the files below a directory. Symbolic links are not followed.
@@ -318,6 +338,8 @@ pub fn cargo(args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Command {
 
 #[cfg(test)]
 mod tests {
+    use logger_core::meta::{Definition, TypeMeta};
+
     use super::*;
 
     #[test]
@@ -325,5 +347,26 @@ mod tests {
         let package = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap());
         assert_eq!(nearest_workspace(&package.join("src")), package.parent());
         assert_eq!(nearest_workspace(Path::new("/")), None);
+    }
+
+    #[test]
+    fn a_conversion_has_one_location() {
+        const fn group(types: &'static [TypeMeta]) -> ApiGroup {
+            ApiGroup { group: "example.org", version: "v1", group_ident: None, module: "types::v1", types }
+        }
+        const LOCATED: Option<Conversion> =
+            Some(Conversion::Service { name: "webhooks", namespace: "other", path: None, port: None });
+        const fn widget(conversion: Option<Conversion>) -> TypeMeta {
+            let definition = Definition { conversion, ..Definition::DEFAULT };
+            TypeMeta::Kind(ApiKind { kind: "Widget", plural: "widgets", definition, ..ApiKind::DEFAULT })
+        }
+        let webhook = ConversionWebhookDescription::new("example.org", "Widget", "widgets");
+        let description = OperatorDescription { conversion_webhooks: vec![webhook], ..OperatorDescription::default() };
+        let check = |group| check_conversions(&[group], &description).map_err(|error| error.to_string());
+        const OPERATOR: &[TypeMeta] = &[widget(Some(Conversion::Webhook))];
+        const OTHER: &[TypeMeta] = &[widget(LOCATED)];
+        assert_eq!(check(group(OPERATOR)), Ok(()));
+        let error = check(group(OTHER)).unwrap_err();
+        assert!(error.starts_with("the operator registers the conversion of widgets.example.org"), "{error}");
     }
 }

@@ -6,6 +6,7 @@ mod authentication;
 mod authorization;
 mod built_in;
 mod controllers;
+mod conversion;
 mod defaults;
 mod election;
 mod events;
@@ -114,6 +115,12 @@ scenarios! {
     generic::generic_informers_are_found_by_resource_and_objects_by_index,
     generic::deletes_honour_preconditions,
     generic::kinds_of_the_core_group_can_be_declared,
+    conversion::versions_are_written_and_read_through_every_other_one,
+    conversion::watches_receive_events_in_their_version,
+    conversion::managers_apply_in_different_versions,
+    conversion::scales_and_statuses_are_converted,
+    conversion::unusable_responses_fail_the_request,
+    conversion::requests_fail_while_the_converter_is_down,
     apply::an_extracted_configuration_equals_the_applied_one,
     apply::field_managers_share_an_object_and_conflict_over_a_field,
     apply::dropped_fields_are_removed_unless_another_manager_owns_them,

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::{
     api::{
         error::{ApiError, FieldError, Result},
-        object::Object,
+        object::{Object, Stored},
     },
     handlers::{
         list::{self, Page},
@@ -59,6 +59,9 @@ pub(crate) fn delete_collection(state: &mut State, request: &ResourceRequest) ->
     let dry_run = is_dry_run(&options.dry_run.clone().unwrap_or_default(), "DeleteOptions")?;
     let page = list::list(state, request)?;
     webhooks::prepare_deletions(state, request, &page.items, &options, dry_run)?;
+    if !dry_run && request.kind.calls_webhook() {
+        prepare(state, request, &page.items, &options)?;
+    }
     for object in &page.items {
         webhooks::check_deletion(state, request, object, &options, dry_run)?;
         if !dry_run {
@@ -68,6 +71,16 @@ pub(crate) fn delete_collection(state: &mut State, request: &ResourceRequest) ->
         }
     }
     Ok(page)
+}
+
+/// Has the conversions of all deletions made at once, before any of the objects is deleted.
+fn prepare(state: &State, request: &ResourceRequest, objects: &[Stored], options: &DeleteOptions) -> Result<()> {
+    for object in objects {
+        // Errors are those of the deletions.
+        let _ = admit(state, request, object, false);
+        let _ = deletion::prepare(&request.kind, object, options);
+    }
+    request.check_pending()
 }
 
 /// Evaluates the admission policies of a deletion.

@@ -98,6 +98,9 @@ fn page(
 ) -> Result<Page> {
     let total = objects.len();
     let mut items = Vec::new();
+    // A page without selector ends at its limit; with one, all objects are converted at once.
+    let converted = limit.filter(|_| selector.is_empty()).map_or(total, |limit| limit.min(total));
+    request.kind.prepare_reads(&objects[..converted])?;
     for (index, stored) in objects.iter().enumerate() {
         let object = request.kind.read(stored)?;
         if selector.matches(&object) {

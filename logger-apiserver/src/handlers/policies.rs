@@ -34,8 +34,10 @@ impl<'a> AdmissionPolicies<'a> {
     /// # Errors
     /// The evaluation of a policy fails, and its failures are not ignored.
     pub(crate) fn mutate(self, state: &State, object: Object, old: Option<&Object>) -> Result<Object> {
-        let mutated = mutating::mutate(state, &self.admission(Some(&object), old))?;
-        Ok(mutated.unwrap_or(object))
+        let mutated = mutating::mutate(state, &self.admission(Some(&object), old));
+        // A policy may ignore its failures, but not that a conversion is pending.
+        self.request.check_pending()?;
+        Ok(mutated?.unwrap_or(object))
     }
 
     /// Evaluates validating policies: they deny the write, or add warnings to the response. A deletion has no new
@@ -44,7 +46,9 @@ impl<'a> AdmissionPolicies<'a> {
     /// # Errors
     /// A policy denies the write.
     pub(crate) fn validate(self, state: &State, object: Option<&Object>, old: Option<&Object>) -> Result<()> {
-        validating::validate(state, &self.admission(object, old))
+        let validated = validating::validate(state, &self.admission(object, old));
+        self.request.check_pending()?;
+        validated
     }
 
     fn admission<'b>(self, object: Option<&'b Object>, old: Option<&'b Object>) -> Admission<'b>

@@ -8,11 +8,15 @@ use crate::{
     api::{
         endpoint::Endpoint,
         error::{ApiError, FieldError, Result},
-        object::Stored,
+        object::{Object, Stored},
     },
     authorization::user::User,
     handlers::webhooks::Session,
-    resource::{managed_fields::Author, registry::Resource},
+    resource::{
+        conversions::Conversions,
+        managed_fields::{self, Author},
+        registry::Resource,
+    },
     storage::state::State,
     wire::{
         content::Encoding,
@@ -70,6 +74,25 @@ impl ResourceRequest {
         let namespace = self.namespace.as_deref().unwrap_or_default();
         let stored = state.store.get(&self.kind.storage_key(), namespace, self.name());
         stored.map(|stored| self.kind.read(&stored)).transpose()
+    }
+
+    /// Returns the conversions that the request needs from webhooks; `None` if the server calls no webhooks.
+    pub(crate) fn conversions(&self) -> Option<&Conversions> {
+        self.webhooks.as_ref().map(|session| &**session.conversions())
+    }
+
+    /// Fails if a conversion is pending, where its error may have been ignored.
+    pub(crate) fn check_pending(&self) -> Result<()> {
+        self.conversions().map_or(Ok(()), Conversions::check_pending)
+    }
+
+    /// Updates the managed fields of an object that the request writes in place of `live`.
+    ///
+    /// # Errors
+    /// A conversion to the version of a manager is pending.
+    pub(crate) fn track(&self, live: Option<&Object>, new: &mut Object) -> Result<()> {
+        managed_fields::track(self.author(), live, new);
+        self.check_pending()
     }
 
     /// Returns the manager, the kind and the endpoint that own the fields of a write.

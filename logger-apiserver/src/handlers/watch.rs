@@ -96,6 +96,7 @@ impl Watch {
 
     fn list_initial(&mut self, state: &State) -> Result<()> {
         let stored = state.store.list(&self.resource, self.namespace.as_deref());
+        self.kind.prepare_reads(&stored)?;
         let mut objects = stored.iter().map(|stored| self.kind.read(stored)).collect::<Result<Vec<_>>>()?;
         objects.retain(|object| self.selector.matches(object));
         self.initial = objects.into_iter();
@@ -131,6 +132,10 @@ impl Watch {
     /// deletion.
     fn convert(&self, event: &Event) -> Result<Option<(&'static str, Stored)>> {
         let to_version = |stored: &Option<Stored>| stored.as_ref().map(|stored| self.kind.read(stored)).transpose();
+        if let (true, Some(_), Some(after)) = (self.selector.is_empty(), &event.before, &event.after) {
+            // The object before the update is not sent, so it is not converted.
+            return Ok(Some(("MODIFIED", self.kind.read(after)?)));
+        }
         let before = to_version(&event.before)?.filter(|object| self.selector.matches(object));
         let after = to_version(&event.after)?.filter(|object| self.selector.matches(object));
         Ok(match (before, after) {
@@ -143,6 +148,17 @@ impl Watch {
             }
             (None, None) => None,
         })
+    }
+
+    /// Has the objects of events converted that [`convert`](Self::convert) needs. What is pending afterwards is called by
+    /// the watcher.
+    fn request_conversions(&self, event: &Event) {
+        let is_update = event.before.is_some() && event.after.is_some();
+        let before = event.before.as_ref().filter(|_| !is_update || !self.selector.is_empty());
+        for stored in before.into_iter().chain(&event.after).chain(&event.deleted) {
+            // An error is that of the event.
+            let _ = self.kind.read(stored);
+        }
     }
 
     fn bookmark(&self, is_initial_events_end: bool) -> WatchEvent {

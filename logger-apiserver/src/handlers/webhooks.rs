@@ -2,7 +2,7 @@
 //!
 //! Requests are handled under the lock of the state, and webhooks are called without it: they may use this server
 //! themselves. So a handler that needs a call adds it to the [`Session`] of its request and fails with
-//! [`ApiError::AdmissionPending`]. The server then makes the calls and handles the request again, with their outcomes.
+//! [`ApiError::WebhookPending`]. The server then makes the calls and handles the request again, with their outcomes.
 //! An outcome is that of one state of the stored object: if another request has changed the object, webhooks are called
 //! again, as after a conflict in the real server.
 //!
@@ -29,8 +29,8 @@ use crate::{
 };
 
 use attributes::Attributes;
+pub(crate) use session::Session;
 use session::{Call, Key, Outcome};
-pub(crate) use session::{CallFn, Session};
 
 /// The type of a webhook.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -128,9 +128,9 @@ pub(crate) fn prepare_deletions(
     let mut is_pending = false;
     for object in objects {
         let checked = check_deletion(state, request, object, options, dry_run);
-        is_pending |= matches!(checked, Err(ApiError::AdmissionPending));
+        is_pending |= matches!(checked, Err(ApiError::WebhookPending));
     }
-    if is_pending { Err(ApiError::AdmissionPending) } else { Ok(()) }
+    if is_pending { Err(ApiError::WebhookPending) } else { Ok(()) }
 }
 
 /// Returns the session of a request. Subresources with other kinds than the object call no webhooks.
@@ -158,5 +158,5 @@ fn resolve(
         return Ok(None);
     }
     session.add(Call { key, phase, hooks, attributes, object: object.cloned() });
-    Err(ApiError::AdmissionPending)
+    Err(ApiError::WebhookPending)
 }

@@ -41,7 +41,7 @@ pub(crate) fn create(state: &mut State, request: &ResourceRequest) -> Result<Sto
     let mut object = decode::object(request)?;
     metadata::wipe_system_fields(&mut object);
     ensure_namespace(&mut object, request)?;
-    managed_fields::track(request.author(), None, &mut object);
+    request.track(None, &mut object)?;
     insert(state, request, object, options.dry_run)
 }
 
@@ -68,7 +68,7 @@ pub(crate) fn insert(
     escalation::check(state, request, &object, None)?;
     (kind.strategy.set_user)(&mut object, &request.user);
     let has_name = object.metadata.name.is_some();
-    generate_name(state, kind, &mut object);
+    generate_name(state, request, &mut object);
     metadata::fill_system_fields(kind.strategy.generation, &mut object);
     (kind.strategy.admit)(&state.store, kind, &mut object)?;
     prepare_create(kind, &mut object)?;
@@ -95,6 +95,7 @@ pub(crate) fn insert(
         object.metadata.resource_version = version;
         return kind.read(&Arc::new(object));
     }
+    kind.prepare_read(&object)?;
     admission::store_charges(state, &charges);
     kind.read(&commit::store(state, kind, object))
 }
@@ -127,12 +128,12 @@ pub(crate) fn update(state: &mut State, request: &ResourceRequest) -> Result<(St
     let old = match request.find(state)? {
         None if request.kind.strategy.allows_create_on_update => {
             object.metadata.resource_version = None;
-            managed_fields::track(request.author(), None, &mut object);
+            request.track(None, &mut object)?;
             return Ok((StatusCode::CREATED, insert(state, request, object, options.dry_run)?));
         }
         found => found.ok_or_else(|| ApiError::not_found(&request.kind, request.name()))?,
     };
-    managed_fields::track(request.author(), Some(&old), &mut object);
+    request.track(Some(&old), &mut object)?;
     mutate(state, request, &mut object, &old, options.dry_run)?;
     escalation::check(state, request, &object, Some(&old))?;
     check_uid(request, &object, &old)?;
@@ -151,7 +152,7 @@ pub(crate) fn patch(state: &mut State, request: &ResourceRequest) -> Result<Stor
     let mut object = decode::patched(request, outcome)?;
     ensure_namespace(&mut object, request)?;
     check_name(&object, request)?;
-    managed_fields::track(request.author(), Some(&old), &mut object);
+    request.track(Some(&old), &mut object)?;
     mutate(state, request, &mut object, &old, options.dry_run)?;
     escalation::check(state, request, &object, Some(&old))?;
     check_version(kind, &object, &old)?;
@@ -200,6 +201,7 @@ pub(crate) fn replace(
     // A removed object is not stored.
     if !dry_run && !written.should_delete() {
         ensure_storable(request, &mut written, Some(old))?;
+        kind.prepare_read(&written)?;
         admission::store_charges(state, &charges);
     }
     let stored = if dry_run { Arc::new(written) } else { commit::commit(state, kind, written) };
@@ -232,13 +234,19 @@ pub(crate) fn ensure_namespace(object: &mut Object, request: &ResourceRequest) -
     }
 }
 
-fn generate_name(state: &State, kind: &Resource, object: &mut Object) {
+/// Generates the name of an object that has only a prefix. It is the same in each attempt to handle the request.
+fn generate_name(state: &State, request: &ResourceRequest, object: &mut Object) {
     let (None, Some(prefix)) = (&object.metadata.name, &object.metadata.generate_name) else {
         return;
     };
-    let is_available = |name: &String| state.store.get(&kind.storage_key(), object.namespace(), name).is_none();
-    let generated = (0..MAX_NAME_ATTEMPTS).map(|_| metadata::generate_name(prefix)).find(is_available);
-    object.metadata.name = Some(generated.unwrap_or_else(|| metadata::generate_name(prefix)));
+    let key = request.kind.storage_key();
+    let is_available = |name: &String| state.store.get(&key, object.namespace(), name).is_none();
+    let generate = || {
+        let generated = (0..MAX_NAME_ATTEMPTS).map(|_| metadata::generate_name(prefix)).find(is_available);
+        generated.unwrap_or_else(|| metadata::generate_name(prefix))
+    };
+    let generated = request.webhooks.as_ref().map_or_else(generate, |session| session.generated_name(generate));
+    object.metadata.name = Some(generated);
 }
 
 /// Rejects an object without a name, or with another name than the one in the path.

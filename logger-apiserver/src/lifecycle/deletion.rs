@@ -9,7 +9,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::DeleteOptions;
 pub(crate) use self::grace::{DeleteOutcome, FOREGROUND, ORPHAN, before_delete};
 use crate::{
     api::{
-        error::Result,
+        error::{ApiError, Result},
         object::{Object, Stored},
     },
     lifecycle::{commit, definitions, namespaces},
@@ -41,11 +41,28 @@ pub(crate) fn delete(state: &mut State, kind: &Resource, object: &Stored, option
                 DeleteOutcome::Update(terminating) if terminating == **object => Deleted::Terminating(object.clone()),
                 DeleteOutcome::Update(mut terminating) => {
                     kind.write(&mut terminating)?;
+                    kind.prepare_read(&terminating)?;
                     Deleted::Terminating(kind.read(&state.store.put(&kind.storage_key(), terminating))?)
                 }
             }
         }
     })
+}
+
+/// Has the conversions of a deletion made before anything is deleted.
+///
+/// # Errors
+/// A conversion is pending. Other errors are those of the deletion.
+pub(crate) fn prepare(kind: &Resource, object: &Stored, options: &DeleteOptions) -> Result<()> {
+    if !kind.calls_webhook() {
+        return Ok(());
+    }
+    let DeleteOutcome::Update(mut terminating) = before_delete(kind, object, options) else { return Ok(()) };
+    match kind.write(&mut terminating) {
+        Ok(()) => kind.prepare_read(&terminating),
+        Err(ApiError::WebhookPending) => Err(ApiError::WebhookPending),
+        Err(_) => Ok(()),
+    }
 }
 
 /// Removes an object, after its final state is stored.

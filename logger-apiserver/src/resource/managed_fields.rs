@@ -41,7 +41,7 @@ use self::{
     path::fields,
     set::FieldSet,
     types::Type,
-    writer::{Failure, Writer},
+    writer::{Convert, Failure, Writer},
 };
 use crate::{
     api::{
@@ -49,7 +49,7 @@ use crate::{
         error::{ApiError, Result},
         object::{self, Object},
     },
-    resource::registry::Resource,
+    resource::{conversions::Conversions, registry::Resource},
 };
 
 type Entries = Vec<ManagedFieldsEntry>;
@@ -82,7 +82,8 @@ pub(crate) fn track(author: Author<'_>, live: Option<&Object>, new: &mut Object)
     let api_version = author.kind.api_version();
     // The fields are moved and not copied.
     let after = object::json(&new.metadata, mem::take(&mut new.body), &api_version, &author.kind.kind);
-    let tracked = writer(author, &api_version, &reset).update(&before, &after, managers);
+    let convert = converter(author.kind);
+    let tracked = writer(author, &api_version, &reset, &convert).update(&before, &after, managers);
     new.body = object::body_of(after);
     // Ownership that cannot be determined is not tracked.
     new.metadata.managed_fields = tracked.ok().and_then(|managers| managers::encode(&managers));
@@ -95,9 +96,13 @@ pub(crate) fn apply(author: Author<'_>, live: Option<&Object>, applied: &Value, 
     let before = live.map_or_else(|| empty_object(kind), |live| value(kind, live));
     let reset = reset_fields(kind, author.endpoint);
     let api_version = kind.api_version();
-    let writer = writer(author, &api_version, &reset);
+    let convert = converter(kind);
+    let writer = writer(author, &api_version, &reset, &convert);
     let managers = live.map(stored_managers).unwrap_or_default();
-    let (outcome, managers) = apply_with(&writer, &empty_object(kind), &before, applied, managers, force)?;
+    let applied_with = apply_with(&writer, &empty_object(kind), &before, applied, managers, force);
+    // The text of an error can be that of a pending conversion.
+    kind.conversions().map_or(Ok(()), Conversions::check_pending)?;
+    let (outcome, managers) = applied_with?;
     let mut object = outcome.unwrap_or_else(|| before.clone());
     last_applied::update(author.manager, applied, &mut object);
     let outcome = Some(object).filter(|object| *object != before);
@@ -227,7 +232,17 @@ fn apply_with(
     })
 }
 
-fn writer<'a>(author: Author<'a>, api_version: &'a str, reset: &'a BTreeMap<String, FieldSet>) -> Writer<'a> {
+/// Returns the conversion of objects of a kind. A pending one is an error as well.
+fn converter(kind: &Resource) -> impl Fn(&Value, &str) -> Result<Value, String> {
+    |object, api_version| kind.convert_json(object, api_version).map_err(ApiError::message)
+}
+
+fn writer<'a>(
+    author: Author<'a>,
+    api_version: &'a str,
+    reset: &'a BTreeMap<String, FieldSet>,
+    convert: &'a Convert<'a>,
+) -> Writer<'a> {
     Writer {
         name: author.manager,
         api_version,
@@ -240,6 +255,7 @@ fn writer<'a>(author: Author<'a>, api_version: &'a str, reset: &'a BTreeMap<Stri
         types: author.kind.types(),
         reset,
         versions_are_known: author.kind.is_custom,
+        convert,
     }
 }
 
@@ -252,6 +268,8 @@ fn scale_writer(author: Author<'_>) -> Writer<'_> {
         types: &scale::TYPES,
         reset: &NO_RESET_FIELDS,
         versions_are_known: true,
+        // A Scale has one version.
+        convert: &|scale, _| Ok(scale.clone()),
     }
 }
 

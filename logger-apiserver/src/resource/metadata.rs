@@ -101,8 +101,9 @@ pub(crate) fn check(kind: &Kind, naming: Naming, object: &Object) -> Vec<FieldEr
 
 fn check_common(object: &Object) -> Vec<FieldError> {
     let mut errors = Vec::new();
-    check_labels(object.metadata.labels.as_ref(), &mut errors);
-    check_annotations(object.metadata.annotations.as_ref(), &mut errors);
+    errors.extend(object.metadata.labels.iter().flat_map(label_errors));
+    errors
+        .extend(object.metadata.annotations.iter().flat_map(|texts| annotation_errors(texts, "metadata.annotations")));
     errors.extend(owners::check(object.metadata.owner_references.as_deref().unwrap_or_default()));
     errors
 }
@@ -188,9 +189,11 @@ pub(crate) fn unqualified_finalizers(object: &Object) -> impl Iterator<Item = St
     })
 }
 
-fn check_labels(labels: Option<&BTreeMap<String, String>>, errors: &mut Vec<FieldError>) {
+/// Returns the errors of labels.
+pub(crate) fn label_errors(labels: &BTreeMap<String, String>) -> Vec<FieldError> {
     const FIELD: &str = "metadata.labels";
-    for (key, value) in labels.into_iter().flatten() {
+    let mut errors = Vec::new();
+    for (key, value) in labels {
         errors.extend(
             validation::label_key(key).into_iter().map(|why| FieldError::invalid(FIELD, format!("{key:?}"), why)),
         );
@@ -198,17 +201,20 @@ fn check_labels(labels: Option<&BTreeMap<String, String>>, errors: &mut Vec<Fiel
             validation::label_value(value).into_iter().map(|why| FieldError::invalid(FIELD, format!("{value:?}"), why)),
         );
     }
+    errors
 }
 
-fn check_annotations(annotations: Option<&BTreeMap<String, String>>, errors: &mut Vec<FieldError>) {
-    const FIELD: &str = "metadata.annotations";
-    for key in annotations.into_iter().flatten().map(|(key, _)| key) {
+/// Returns the errors of annotations, which are at `field`.
+pub(crate) fn annotation_errors(annotations: &BTreeMap<String, String>, field: &str) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    for key in annotations.keys() {
         // The prefix of an annotation key can contain upper case.
         let messages = validation::label_key(&key.to_lowercase()).into_iter();
-        errors.extend(messages.map(|why| FieldError::invalid(FIELD, format!("{key:?}"), why)));
+        errors.extend(messages.map(|why| FieldError::invalid(field, format!("{key:?}"), why)));
     }
-    let size: usize = annotations.into_iter().flatten().map(|(key, value)| key.len() + value.len()).sum();
+    let size: usize = annotations.iter().map(|(key, value)| key.len() + value.len()).sum();
     if size > MAX_ANNOTATION_SIZE {
-        errors.push(FieldError::too_long(FIELD, MAX_ANNOTATION_SIZE));
+        errors.push(FieldError::too_long(field, MAX_ANNOTATION_SIZE));
     }
+    errors
 }

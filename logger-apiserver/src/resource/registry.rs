@@ -1,6 +1,6 @@
 //! The registry of served kinds, and their schemas, strategies and versions.
 
-use std::{collections::BTreeMap, ops::Deref, sync::Arc};
+use std::{collections::BTreeMap, ops::Deref, ptr, sync::Arc};
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
     CustomResourceDefinitionSpec, CustomResourceDefinitionVersion, SelectableField,
@@ -22,6 +22,7 @@ use crate::{
     resource::{
         built_in::{self, BuiltIn},
         conversion::Conversion,
+        conversions::{Conversions, ConvertFunction},
         managed_fields::{scale::ReplicaPaths, types::Type},
         printer_columns::Columns,
         strategy::Strategy,
@@ -35,6 +36,8 @@ pub(crate) struct Resource {
     names: Kind,
     pub(crate) strategy: &'static Strategy,
     source: Source,
+    /// The conversions by webhooks of the request that the resource is used for.
+    conversions: Option<Arc<Conversions>>,
 }
 
 impl Deref for Resource {
@@ -97,7 +100,7 @@ impl Resource {
             storage_group: facts.storage_group.to_owned(),
             is_custom: false,
         };
-        Self { names, strategy: &facts.strategy, source: Source::BuiltIn(facts) }
+        Self { names, strategy: &facts.strategy, source: Source::BuiltIn(facts), conversions: None }
     }
 
     fn from_definition(
@@ -128,7 +131,7 @@ impl Resource {
             columns: Columns::of(version.additional_printer_columns.as_deref().unwrap_or_default()),
             warning: version.deprecated.unwrap_or(false).then(|| deprecation(spec, version)),
         };
-        Self { names, strategy: &STRATEGY, source: Source::Definition(custom) }
+        Self { names, strategy: &STRATEGY, source: Source::Definition(custom), conversions: None }
     }
 
     /// Returns the warning for every request, if the kind is deprecated.
@@ -227,16 +230,113 @@ impl Resource {
         Arc::new(object)
     }
 
+    /// Returns whether this is the same version of the same definition, or the same built-in kind.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        let is_same_source = match (&self.source, &other.source) {
+            (Source::BuiltIn(left), Source::BuiltIn(right)) => ptr::eq(*left, *right),
+            (Source::Definition(left), Source::Definition(right)) => Arc::ptr_eq(&left.versions, &right.versions),
+            _ => false,
+        };
+        is_same_source && self.version == other.version
+    }
+
+    /// Returns whether objects are converted by a webhook.
+    pub(crate) fn calls_webhook(&self) -> bool {
+        self.versions().is_some_and(Versions::calls_webhook)
+    }
+
+    /// Returns the resource for a request with these conversions.
+    pub(crate) fn bound_to(self: &Arc<Self>, conversions: &Arc<Conversions>) -> Arc<Self> {
+        if !self.calls_webhook() {
+            return Arc::clone(self);
+        }
+        Arc::new(Self { conversions: Some(Arc::clone(conversions)), ..Self::clone(self) })
+    }
+
+    /// Returns the resource for the request that another resource is used for.
+    pub(crate) fn bound_as(self: &Arc<Self>, other: &Self) -> Arc<Self> {
+        other.conversions.as_ref().map_or_else(|| Arc::clone(self), |conversions| self.bound_to(conversions))
+    }
+
+    /// Returns the conversions by webhooks of the request that the resource is used for.
+    pub(crate) fn conversions(&self) -> Option<&Conversions> {
+        self.conversions.as_deref()
+    }
+
     /// Converts a stored object to this version.
+    ///
+    /// # Errors
+    /// The conversion fails, or a webhook is not called yet.
     pub(crate) fn read(&self, stored: &Stored) -> Result<Stored> {
-        self.versions().map_or_else(|| Ok(self.read_stored(stored)), |versions| versions.read(stored, &self.version))
+        self.read_through(stored, self.conversions())
+    }
+
+    /// As [`read`](Self::read), with the conversions of a request for another resource.
+    pub(crate) fn read_through(&self, stored: &Stored, conversions: Option<&Conversions>) -> Result<Stored> {
+        match self.versions() {
+            Some(versions) => versions.read(stored, &self.version, conversions),
+            None => Ok(self.read_stored(stored)),
+        }
+    }
+
+    /// As [`read`](Self::read), and calls the webhook. The state is not locked.
+    pub(crate) async fn read_now(&self, stored: &Stored) -> Result<Stored> {
+        let read = self.read(stored);
+        match (&read, self.conversions()) {
+            (Err(ApiError::WebhookPending), Some(conversions)) => conversions.run().await,
+            _ => return read,
+        }
+        self.read(stored)
+    }
+
+    /// Fails if the conversion of an object to this version is pending. Used before an object is stored whose
+    /// representation in this version is the response; another error occurs after it is stored, as in the real server.
+    ///
+    /// # Errors
+    /// The conversion is pending.
+    pub(crate) fn prepare_read(&self, object: &Object) -> Result<()> {
+        if self.calls_webhook() { self.prepare_reads(&[Arc::new(object.clone())]) } else { Ok(()) }
+    }
+
+    /// Fails if the conversion of any of these objects to this version is pending, so that a webhook converts all of
+    /// them at once.
+    ///
+    /// # Errors
+    /// A conversion is pending.
+    pub(crate) fn prepare_reads(&self, objects: &[Stored]) -> Result<()> {
+        if !self.calls_webhook() {
+            return Ok(());
+        }
+        for object in objects {
+            match self.read(object) {
+                Ok(_) | Err(ApiError::WebhookPending) => {}
+                // The error of the first object is that of the request.
+                Err(_) => break,
+            }
+        }
+        self.conversions().map_or(Ok(()), Conversions::check_pending)
+    }
+
+    /// Converts the JSON of an object, which may be partial, to another version.
+    ///
+    /// # Errors
+    /// The conversion fails, or a webhook is not called yet.
+    pub(crate) fn convert_json(&self, object: &Value, api_version: &str) -> Result<Value> {
+        match self.versions() {
+            Some(versions) => versions.convert_json(object, api_version, self.conversions()),
+            None => {
+                let mut converted = object.clone();
+                converted["apiVersion"] = api_version.into();
+                Ok(converted)
+            }
+        }
     }
 
     /// Converts an object to the stored representation: `5.0` is stored as 5, and removed fields of built-in kinds,
     /// such as the status, get their defaults again.
     pub(crate) fn write(&self, object: &mut Object) -> Result<()> {
         if let Some(versions) = self.versions() {
-            return versions.write(object, &self.version);
+            return versions.write(object, &self.version, self.conversions());
         }
         object.body.values_mut().for_each(go::normalize_numbers);
         self.default_built_in(&mut object.body);
@@ -277,6 +377,8 @@ pub(crate) struct Registry {
     served: ByName<ByName<ByName<Arc<Resource>>>>,
     /// The installed definitions, by resource.
     installed: BTreeMap<String, Installed>,
+    /// The functions that convert in place of webhooks, by `Kind.group`.
+    functions: BTreeMap<String, ConvertFunction>,
 }
 
 /// An installed definition. The uid distinguishes it from a recreated definition of the same name.
@@ -291,7 +393,7 @@ struct Installed {
 impl Registry {
     /// Creates a registry of the built-in kinds.
     pub(crate) fn new() -> Self {
-        let mut kinds = Self { served: BTreeMap::new(), installed: BTreeMap::new() };
+        let mut kinds = Self { served: BTreeMap::new(), installed: BTreeMap::new(), functions: BTreeMap::new() };
         kinds.insert(Resource::namespace());
         kinds.insert(Resource::definition());
         built_in::all().for_each(|facts| kinds.insert(Resource::built_in(facts)));
@@ -329,7 +431,7 @@ impl Registry {
 
     /// Returns whether `kind` is still served, by an unchanged definition.
     pub(crate) fn serves(&self, kind: &Arc<Resource>) -> bool {
-        self.get(&kind.group, &kind.version, &kind.plural).is_some_and(|served| Arc::ptr_eq(&served, kind))
+        self.get(&kind.group, &kind.version, &kind.plural).is_some_and(|served| served.is_same(kind))
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Arc<Resource>> {
@@ -346,11 +448,25 @@ impl Registry {
         let installed = Installed { uid: uid.to_owned(), spec, is_terminating };
         let spec = &installed.spec;
         self.remove(&spec.group, &spec.names.plural);
-        let versions = Arc::new(Versions::of(spec));
+        let function = self.functions.get(&qualified(&spec.names.kind, &spec.group)).cloned();
+        let versions = Arc::new(Versions::of(spec, function));
         for version in spec.versions.iter().filter(|version| version.served) {
             self.insert(Resource::from_definition(spec, version, &versions));
         }
         self.installed.insert(resource, installed);
+    }
+
+    /// Converts the objects of a kind, `Kind.group`, by a function in place of the webhook of its definition.
+    pub(crate) fn convert_by(&mut self, group_kind: &str, function: ConvertFunction) {
+        self.functions.insert(group_kind.to_owned(), function);
+        let is_of_kind = |known: &&Installed| qualified(&known.spec.names.kind, &known.spec.group) == group_kind;
+        let known = self.installed.values().find(is_of_kind);
+        if let Some((spec, uid, is_terminating)) =
+            known.map(|known| (known.spec.clone(), known.uid.clone(), known.is_terminating))
+        {
+            self.remove(&spec.group, &spec.names.plural);
+            self.install(spec, &uid, is_terminating);
+        }
     }
 
     /// Returns whether the objects of a kind are being deleted with their definition.

@@ -4,8 +4,9 @@
 //! - Objects are stored in the storage version, without the fields that its schema does not have.
 //! - A read prunes and defaults the object by the schema of the version in which it was written, and then prunes it by
 //!   the schema of the requested version without setting defaults.
+//! - A definition with the strategy `Webhook` converts before the second pruning: by a function, or by its webhook.
 //! - Reads do not change the stored object.
-//! - Objects that need a conversion webhook, or whose version no longer exists, are rejected.
+//! - Objects whose version no longer exists are rejected.
 //!
 //! The storage of the real server has the same rules (`pkg/apiserver/customresource_handler.go` of
 //! apiextensions-apiserver 1.36).
@@ -19,7 +20,7 @@ use std::{
 };
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
-    CustomResourceDefinitionSpec, CustomResourceDefinitionVersion,
+    CustomResourceDefinitionSpec, CustomResourceDefinitionVersion, WebhookClientConfig,
 };
 use logger_crd::{
     validator::Validator,
@@ -32,9 +33,11 @@ use crate::{
         error::{ApiError, Result},
         go,
         kind::group_version,
-        object::{Object, Stored, Written},
+        object::{self, Object, Stored, Written},
+        webhook::ClientConfig,
     },
     resource::{
+        conversions::{ConversionWebhook, Conversions, ConvertFunction, is_empty},
         managed_fields::{path::PathElement, scale::ReplicaPaths, types::Type},
         scale,
     },
@@ -49,15 +52,54 @@ pub(crate) struct Versions {
     kind: String,
     /// The storage version.
     storage: Arc<str>,
-    /// The conversion strategy is `Webhook`.
-    has_webhook: bool,
+    strategy: Strategy,
     validators: BTreeMap<Arc<str>, Option<Arc<Validator>>>,
     types: BTreeMap<String, Type>,
     replica_paths: ReplicaPaths,
 }
 
+/// How fields are converted, before those that the schema of the other version does not have are dropped.
+#[derive(Debug)]
+enum Strategy {
+    None,
+    /// By a function in place of the webhook.
+    Function(ConvertFunction),
+    Webhook(Arc<ConversionWebhook>),
+}
+
+impl Strategy {
+    /// Returns the strategy of a definition. The function has precedence over a webhook.
+    fn of(spec: &CustomResourceDefinitionSpec, function: Option<ConvertFunction>) -> Self {
+        let conversion = spec.conversion.as_ref().filter(|conversion| conversion.strategy == "Webhook");
+        match (conversion, function) {
+            (None, _) => Self::None,
+            (Some(_), Some(function)) => Self::Function(function),
+            (Some(conversion), None) => {
+                let webhook = conversion.webhook.as_ref();
+                let client = webhook.and_then(|webhook| webhook.client_config.clone()).map(client_of);
+                let versions = webhook.map(|webhook| &*webhook.conversion_review_versions).unwrap_or_default();
+                Self::Webhook(Arc::new(ConversionWebhook::new(client.unwrap_or_default(), versions)))
+            }
+        }
+    }
+}
+
+/// Returns the client of a conversion webhook.
+fn client_of(config: WebhookClientConfig) -> ClientConfig {
+    let ca_bundle = config.ca_bundle.map(|bundle| bundle.0);
+    match (config.url, config.service) {
+        (Some(url), _) => ClientConfig::of_url(&url, ca_bundle),
+        (None, Some(service)) => {
+            let key = (service.namespace.as_str(), service.name.as_str());
+            ClientConfig::of_service(key, service.port, service.path.as_deref(), ca_bundle)
+        }
+        (None, None) => ClientConfig::default(),
+    }
+}
+
 impl Versions {
-    pub(crate) fn of(spec: &CustomResourceDefinitionSpec) -> Self {
+    /// Creates the versions of a definition, with the function that converts in place of its webhook.
+    pub(crate) fn of(spec: &CustomResourceDefinitionSpec, function: Option<ConvertFunction>) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let storage = spec.versions.iter().find(|version| version.storage).map(|version| version.name.as_str());
         let validator = |version: &CustomResourceDefinitionVersion| {
@@ -73,7 +115,7 @@ impl Versions {
             group: spec.group.clone(),
             kind: spec.names.kind.clone(),
             storage: storage.unwrap_or_default().into(),
-            has_webhook: spec.conversion.as_ref().is_some_and(|conversion| conversion.strategy == "Webhook"),
+            strategy: Strategy::of(spec, function),
             validators: spec.versions.iter().map(validator).collect(),
             types: spec.versions.iter().map(type_).collect(),
             replica_paths: spec.versions.iter().map(|version| replica_path(&spec.group, version)).collect(),
@@ -101,12 +143,17 @@ impl Versions {
         value::prune(&mut fields.clone(), self.validator(version).map_or(&empty, |validator| validator.schema()))
     }
 
+    /// Returns whether objects are converted by a webhook.
+    pub(crate) fn calls_webhook(&self) -> bool {
+        matches!(self.strategy, Strategy::Webhook(_))
+    }
+
     /// Converts a stored object to a version.
     ///
     /// # Errors
-    /// The version of the stored object no longer exists, the conversion needs a webhook, or the defaults are too
+    /// The version of the stored object no longer exists, the conversion fails or is pending, or the defaults are too
     /// large.
-    pub(crate) fn read(&self, stored: &Stored, requested: &str) -> Result<Stored> {
+    pub(crate) fn read(&self, stored: &Stored, requested: &str, conversions: Option<&Conversions>) -> Result<Stored> {
         let from = stored.written.version.as_deref().unwrap_or(&self.storage);
         let is_complete = stored.written.completed_by == Some(self.serial);
         if is_complete && from == requested {
@@ -116,7 +163,7 @@ impl Versions {
         if !is_complete {
             self.complete(&mut object.body, from)?;
         }
-        self.convert(&mut object, from, requested)?;
+        self.convert(&mut object, (from, requested), conversions)?;
         object.written = Written { version: Some(requested.into()), completed_by: Some(self.serial) };
         Ok(Arc::new(object))
     }
@@ -125,15 +172,47 @@ impl Versions {
     ///
     /// # Errors
     /// As [`read`](Self::read).
-    pub(crate) fn write(&self, object: &mut Object, own: &str) -> Result<()> {
+    pub(crate) fn write(&self, object: &mut Object, own: &str, conversions: Option<&Conversions>) -> Result<()> {
         object.body.values_mut().for_each(go::normalize_numbers);
         let from = object.written.version.clone();
-        self.convert(object, from.as_deref().unwrap_or(own), &self.storage)?;
+        self.convert(object, (from.as_deref().unwrap_or(own), &*self.storage), conversions)?;
         let mut completed = object.body.clone();
         self.complete(&mut completed, &self.storage)?;
         let completed_by = (completed == object.body).then_some(self.serial);
         object.written = Written { version: Some(self.storage.clone()), completed_by };
         Ok(())
+    }
+
+    /// Converts the JSON of an object, which may be partial, to another `apiVersion`. With the strategy `None`, only that
+    /// changes.
+    ///
+    /// # Errors
+    /// The conversion fails or is pending.
+    pub(crate) fn convert_json(
+        &self,
+        object: &Value,
+        api_version: &str,
+        conversions: Option<&Conversions>,
+    ) -> Result<Value> {
+        match (&self.strategy, conversions) {
+            (Strategy::Function(function), _) if !is_empty(object) => function.convert(object, api_version),
+            (Strategy::Webhook(webhook), Some(calls)) if !is_empty(object) => {
+                calls.convert(webhook, object, api_version)
+            }
+            (Strategy::Webhook(_), None) if !is_empty(object) => Err(self.without_calls(object)),
+            _ => {
+                let mut converted = object.clone();
+                converted["apiVersion"] = api_version.into();
+                Ok(converted)
+            }
+        }
+    }
+
+    fn without_calls(&self, object: &Value) -> ApiError {
+        let from = object.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
+        let why = "this server calls no webhooks: use `ApiServer::convert` or `ApiServer::call_webhooks`, or the version \
+            that the object was written in";
+        ApiError::internal(format!("conversion webhook for {from}, Kind={} failed: {why}", self.kind))
     }
 
     /// Prunes and defaults the fields of an object by the current schema of a version.
@@ -143,8 +222,8 @@ impl Versions {
         })
     }
 
-    /// Converts an object to another version by pruning.
-    fn convert(&self, object: &mut Object, from: &str, to: &str) -> Result<()> {
+    /// Converts an object between two versions, and drops the fields that the schema of the other one does not have.
+    fn convert(&self, object: &mut Object, (from, to): (&str, &str), conversions: Option<&Conversions>) -> Result<()> {
         if from == to {
             return Ok(());
         }
@@ -152,16 +231,35 @@ impl Versions {
             let version = group_version(&self.group, from);
             return Err(ApiError::internal(format!("request to convert CR from an invalid group/version: {version}")));
         }
-        if self.has_webhook {
-            let what = format!("{}, Kind={}", group_version(&self.group, from), self.kind);
-            let why =
-                "this server calls no webhooks: ask for the version it was written in, or convert by strategy None";
-            return Err(ApiError::internal(format!("conversion webhook for {what} failed: {why}")));
+        if !matches!(self.strategy, Strategy::None) {
+            self.convert_fields(object, (from, to), conversions)?;
         }
         if let Some(validator) = self.validator(to) {
             value::prune(&mut object.body, validator.schema());
             value::prune_nulls(&mut object.body, validator.schema());
         }
+        Ok(())
+    }
+
+    /// Converts the fields of an object by the function or the webhook.
+    fn convert_fields(
+        &self,
+        object: &mut Object,
+        (from, to): (&str, &str),
+        conversions: Option<&Conversions>,
+    ) -> Result<()> {
+        let mut json = object.to_json(&group_version(&self.group, from), &self.kind);
+        // A stored object has no resource version yet when the real server converts it.
+        if let Some(metadata) = json.get_mut("metadata").and_then(Value::as_object_mut) {
+            metadata.remove("resourceVersion");
+        }
+        let mut converted = self.convert_json(&json, &group_version(&self.group, to), conversions)?;
+        let mut texts = |field: &str| -> Option<BTreeMap<String, String>> {
+            let texts = converted.get_mut("metadata").and_then(|metadata| metadata.get_mut(field)).map(Value::take);
+            texts.and_then(|texts| serde_json::from_value(texts).ok())
+        };
+        (object.metadata.labels, object.metadata.annotations) = (texts("labels"), texts("annotations"));
+        object.body = object::body_of(converted);
         Ok(())
     }
 }

@@ -9,7 +9,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use futures::future::BoxFuture;
+use futures::{FutureExt, future::BoxFuture};
 use http::{Request, Response, header::ACCEPT, request::Parts};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde::Serialize;
@@ -20,15 +20,19 @@ use tower::BoxError;
 #[cfg(feature = "serve")]
 use crate::server::metrics::{self, Metrics};
 use crate::{
-    api::error::{ApiError, Result},
+    api::{
+        error::{ApiError, Result},
+        webhook::{CallFn, WebhookRequest, WebhookResponse},
+    },
     authentication::authenticator::Credentials,
     authorization::{recorder::Authorization, user::User},
     controllers::{garbage_collector::GarbageCollector, resource_quota, role_aggregation},
     handlers::{
         load::{self, LoadError},
-        webhooks::{CallFn, Session},
+        webhooks::Session,
     },
     meta::openapi::DocumentCache,
+    resource::conversions::ConvertFunction,
     response::api_response::{ApiResponse, Body},
     server::{
         access::{self, Identity},
@@ -105,9 +109,9 @@ impl ApiServer {
         }
     }
 
-    /// Calls the webhooks of the stored `MutatingWebhookConfiguration`s and `ValidatingWebhookConfiguration`s through
-    /// this function, in place of an HTTPS client: it gets the requests for the URLs of all webhooks. By default, no
-    /// webhooks are called.
+    /// Calls webhooks through this function, in place of an HTTPS client: it gets the requests for the URLs of the stored
+    /// `MutatingWebhookConfiguration`s and `ValidatingWebhookConfiguration`s, and of the conversion webhooks of
+    /// definitions. By default, no webhooks are called.
     ///
     /// The rules, selectors, policies, reviews and errors are those of the real server. The function is called without
     /// a lock, so that webhooks can use clients of this server. See [the crate](crate#webhooks).
@@ -116,9 +120,56 @@ impl ApiServer {
         F: Fn(Request<Bytes>) -> R + Send + Sync + 'static,
         R: Future<Output = Response<Bytes>> + Send + 'static,
     {
-        let call: Arc<CallFn> =
-            Arc::new(move |request| -> BoxFuture<'static, Response<Bytes>> { Box::pin(call(request)) });
+        let call =
+            move |WebhookRequest { http, .. }: WebhookRequest| -> WebhookResponse { Box::pin(call(http).map(Ok)) };
+        self.set_webhook_client(Arc::new(call));
+    }
+
+    /// Returns the state that all handles share.
+    #[cfg(feature = "serve")]
+    pub(crate) fn shared(&self) -> Arc<SharedState> {
+        Arc::clone(&self.shared)
+    }
+
+    /// Calls webhooks through this client.
+    pub(crate) fn set_webhook_client(&self, call: Arc<CallFn>) {
         *self.webhooks.lock() = Some(call);
+    }
+
+    /// Converts the objects of a custom kind between its versions by this function, in place of the webhook of its
+    /// definition. The kind is `Kind.group`, such as `Logger.example.com`; its definition has the conversion strategy
+    /// `Webhook`, and can be created later.
+    ///
+    /// The function gets the JSON of an object and the `apiVersion` to convert it to, which it also sets. Objects can be
+    /// partial, as they are for a webhook. What it returns is checked and pruned like the response of a webhook: name,
+    /// namespace, UID and all other metadata except labels and annotations are those of the original, and an error has
+    /// the text of a webhook's error. It is called under the lock of the server, so it must be fast, and must not use
+    /// clients of this server.
+    ///
+    /// ```
+    /// # use logger_apiserver::ApiServer;
+    /// # use serde_json::{Value, json};
+    /// let server = ApiServer::new();
+    /// server.convert("Gauge.example.com", |object: &mut Value, api_version: &str| {
+    ///     let (from, to) = if api_version == "example.com/v2" { ("speed", "pace") } else { ("pace", "speed") };
+    ///     if let Some(spec) = object["spec"].as_object_mut()
+    ///         && let Some(value) = spec.remove(from)
+    ///     {
+    ///         spec.insert(to.to_owned(), value);
+    ///     }
+    ///     object["apiVersion"] = json!(api_version);
+    ///     Ok::<(), String>(())
+    /// });
+    /// ```
+    pub fn convert<E: fmt::Display>(
+        &self,
+        group_kind: &str,
+        convert: impl Fn(&mut Value, &str) -> Result<(), E> + Send + Sync + 'static,
+    ) {
+        let convert = move |object: &mut Value, api_version: &str| {
+            convert(object, api_version).map_err(|error| error.to_string())
+        };
+        self.shared.lock().registry.convert_by(group_kind, ConvertFunction::new(convert));
     }
 
     /// Compacts the history, as the real server does every few minutes. Lists and watches from earlier versions, and
@@ -261,8 +312,8 @@ impl ApiServer {
         if parts.method == http::Method::HEAD { response.map(|_| Body::default()) } else { response }
     }
 
-    /// Handles a request. A read of a resource version that is larger than the current one waits for that version, and a
-    /// write calls its webhooks between attempts. `observe` is called with the state before each attempt.
+    /// Handles a request. A read of a resource version that is larger than the current one waits for that version, and
+    /// webhooks are called between attempts. `observe` is called with the state before each attempt.
     async fn handle(&self, parts: &Parts, body: Bytes, observe: &(impl Fn(&State) + Sync)) -> ApiResponse {
         let mut notified = None;
         let deadline = Instant::now() + MAX_WAIT;
@@ -274,7 +325,7 @@ impl ApiServer {
         loop {
             let error = match self.attempt(&credentials, parts, body.clone(), webhooks.as_ref(), observe) {
                 Err(ApiError::TooLargeResourceVersion(error)) => error,
-                Err(ApiError::AdmissionPending) if let Some(session) = &webhooks => match session.run().await {
+                Err(ApiError::WebhookPending) if let Some(session) = &webhooks => match session.run().await {
                     Ok(()) => continue,
                     Err(error) => return error.into(),
                 },

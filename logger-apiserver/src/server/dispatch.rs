@@ -174,6 +174,7 @@ fn resource(
     webhooks: Option<&Arc<Session>>,
 ) -> Result<ApiResponse> {
     let kind = find_kind(state, &target, &parts.method)?;
+    let kind = webhooks.map_or_else(|| Arc::clone(&kind), |session| kind.bound_to(session.conversions()));
     let endpoint = endpoint(&kind, &target)?;
     let is_unsupported = match parts.method {
         Method::GET => false,
@@ -204,7 +205,7 @@ fn resource(
         webhooks: webhooks.cloned(),
     };
     let outcome = perform(state, &parts.method, &request);
-    if let Err(ApiError::AdmissionPending) = outcome {
+    if let Err(ApiError::WebhookPending) = outcome {
         return outcome;
     }
     match request.warnings.take() {

@@ -23,6 +23,7 @@ mod kubeconfig;
 mod kubelet;
 mod limits;
 mod tls;
+mod webhooks;
 
 use std::{future::Future, sync::Arc, time::Duration};
 
@@ -41,6 +42,7 @@ pub use keys::open_service_account_key;
 pub use kubeconfig::{write_kubeconfig, write_tls_kubeconfig};
 pub use limits::Limits;
 pub use tls::{PemPair, Tls};
+pub use webhooks::call_webhooks;
 
 use admission::Admission;
 use connection::Connection;

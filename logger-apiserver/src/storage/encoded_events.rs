@@ -57,7 +57,7 @@ impl Entry {
             && self.type_ == key.type_
             && self.representation == key.representation
             && self.encoding == key.encoding
-            && Arc::ptr_eq(&self.kind, key.kind)
+            && self.kind.is_same(key.kind)
     }
 }
 

@@ -8,6 +8,7 @@ mod authentication;
 mod authorization;
 mod built_in;
 mod cel_rules;
+mod conversions;
 mod definitions;
 mod delete;
 mod events;

@@ -10,3 +10,4 @@ mod program;
 mod restarts;
 mod sockets;
 mod tls;
+mod webhooks;

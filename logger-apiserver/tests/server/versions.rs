@@ -75,26 +75,6 @@ async fn reads_do_not_change_the_stored_object() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn webhook_conversion_is_rejected() {
-    let client = ApiServer::new().client();
-    let mut definition = two_version_definition();
-    let webhook =
-        json!({ "conversionReviewVersions": ["v1"], "clientConfig": { "url": "https://example.com/convert" } });
-    definition["spec"]["conversion"] = json!({ "strategy": "Webhook", "webhook": webhook });
-    create_definition(&client, definition).await;
-    let (first, second) = (widgets_in(&client, "v1"), widgets_in(&client, "v2"));
-    create(&first, &widget_with("a", json!({ "shared": "x" }))).await;
-    let message = "conversion webhook for example.com/v1, Kind=Widget failed: this server calls no webhooks: ask for the \
-        version it was written in, or convert by strategy None";
-    assert_eq!(rejection(second.get("a").await), (500, String::new(), message.into()));
-    assert_eq!(rejection(second.list(&Default::default()).await).2, message);
-    // The watch starts before the first object exists.
-    let watch = second.watch(&WatchParams::default().timeout(9), "1").await.unwrap();
-    let events: Vec<_> = watch.collect().await;
-    assert!(matches!(&events[..], [Ok(WatchEvent::Error(status))] if status.message == message), "{events:?}");
-}
-
-#[tokio::test(start_paused = true)]
 async fn a_watch_ends_when_its_definition_changes() {
     let client = ApiServer::new().client();
     create_definition(&client, two_version_definition()).await;

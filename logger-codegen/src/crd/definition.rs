@@ -6,6 +6,7 @@ use logger_core::meta::{ApiGroup, ApiKind};
 use serde_json::{Map, Value, json};
 
 use super::{
+    conversion::conversion,
     overrides::merge,
     version::{RustPaths, Version},
 };
@@ -48,6 +49,7 @@ impl Definition {
         let versions: Vec<Version> =
             kinds.iter().filter_map(|(group, kind)| Version::new(group, kind, options, errors)).collect();
         let metadata = metadata(&kinds, errors);
+        let conversion = conversion(&kinds, &versions, storage, errors);
         let (group, kind) = *kinds.get(storage)?;
         if errors.0.len() > before {
             return None;
@@ -63,6 +65,9 @@ impl Definition {
                 "versions": versions.iter().enumerate().map(|(i, of)| of.json(i == storage)).collect::<Vec<_>>(),
             },
         });
+        if let Some(conversion) = conversion {
+            crd["spec"]["conversion"] = conversion;
+        }
         versions
             .iter()
             .filter_map(|version| version.definition_patch.as_ref())

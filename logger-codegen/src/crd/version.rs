@@ -100,6 +100,20 @@ impl Version {
         Value::Object(json)
     }
 
+    /// Returns its schema.
+    pub(super) fn schema(&self) -> &Value {
+        &self.schema.schema
+    }
+
+    pub(super) fn rust(&self) -> &RustPaths {
+        &self.rust
+    }
+
+    /// Whether its override of the definition has a conversion.
+    pub(super) fn overrides_conversion(&self) -> bool {
+        self.definition_patch.as_ref().is_some_and(|patch| patch.pointer("/spec/conversion").is_some())
+    }
+
     pub(super) fn rust_paths(self) -> RustPaths {
         self.rust
     }

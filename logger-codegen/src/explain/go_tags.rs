@@ -179,21 +179,12 @@ const VALIDATION: &[GoTags] = &[
     supported(&["+k8s:optional"], "The type: `T` is required, `Option<T>` is not."),
     supported(&["+k8s:enum"], "A Rust enum without data."),
     supported(
-        &[
-            "+k8s:forbidden",
-            "+k8s:neq=",
-            "+k8s:monotonic",
-            "+k8s:update=",
-            "+k8s:unique=",
-            "+k8s:eachKey=",
-            "+k8s:item(..)=",
-            "+k8s:subfield(..)=",
-            "+k8s:modeDiscriminator",
-            "+k8s:ifMode(..)=",
-            "+k8s:dependentRequired(..)",
-            "+k8s:dependentForbidden(..)",
-        ],
-        "A rule in CEL: `#[schema(validation(rule = \"self >= oldSelf\"))]` on the field or its type.",
+        &["+k8s:item(..)=", "+k8s:subfield(..)="],
+        "A rule in CEL on the field: `#[schema(validation(rule = \"self.filter(i, i.name == 'a').all(i, i.size > 0)\"))]`.",
+    ),
+    supported(
+        &["+k8s:modeDiscriminator", "+k8s:ifMode(..)="],
+        "A Rust enum with `#[serde(tag = \"mode\")]`: each variant has its fields and their constraints.",
     ),
     supported(
         &["+k8s:unionMember", "+k8s:unionDiscriminator", "+k8s:zeroOrOneOfMember"],
@@ -203,28 +194,31 @@ const VALIDATION: &[GoTags] = &[
         &["+k8s:opaqueType"],
         "`#[schema(schemaless, preserve_unknown_fields)]` on the field: its type is not part of the schema.",
     ),
-    planned(
-        &[
-            "+k8s:validation-gen=",
-            "+k8s:validation-gen-input=",
-            "+k8s:validation-gen-scheme-registry=",
-            "+k8s:validation-gen-nolint",
-            "--readonly-pkg",
-            "--docs",
-        ],
-        "Validation in the client. Today only the API server validates, with the schema of the CRD.",
+    supported(
+        &["+k8s:validation-gen=", "+k8s:validation-gen-input=", "--readonly-pkg", "--docs"],
+        "`#[derive(KubeSchema)]` on each type. `validate()` and `validate_update(&old)` of `logger_core::Validate` \
+         validate in the program as the API server does.",
     ),
-    planned(
-        &["+k8s:maxBytes=", "+k8s:customUnique", "+k8s:customValidation"],
-        "Not expressible in a schema; planned with validation in the client.",
+    supported(
+        &["+k8s:customUnique", "+k8s:customValidation"],
+        "A `Validator` of `Webhooks`, with the constructors of `FieldError`.",
     ),
-    planned(
-        &["+k8s:enumExclude", "+k8s:ifEnabled(..)=", "+k8s:ifDisabled(..)=", "+k8s:alpha(..)=", "+k8s:beta(..)="],
-        "Rules that depend on options are planned with validation in the client.",
+    supported(&["+k8s:enumExclude"], "A Rust enum without this variant."),
+    supported(
+        &["+k8s:alpha(..)=", "+k8s:beta(..)="],
+        "`#[policy(rule = \"..\")]` with the actions `Warn` and `Audit`, which reports violations and rejects nothing.",
     ),
-    planned(
+    supported(
+        &["+k8s:ifEnabled(..)=", "+k8s:ifDisabled(..)="],
+        "`#[policy(rule = \"..\")]` with `params`, or a `Validator` of `Webhooks`: a schema has no options.",
+    ),
+    supported(
         &["+k8s:isSubresource=", "+k8s:supportsSubresource="],
-        "Rules for one subresource are planned with validation in the client.",
+        "`#[k8s(subresource(..))]`: requests of a subresource are validated with the schema of the kind.",
+    ),
+    excluded(
+        &["+k8s:validation-gen-scheme-registry=", "+k8s:validation-gen-nolint"],
+        "Validators are not registered in a scheme, and every constraint is checked by the derive.",
     ),
     excluded(
         &[

@@ -35,6 +35,7 @@ use serde_json::Value;
     short_names = ["gd"],
     categories = ["all"],
     storage,
+    conversion(none = "as in the imported definition"),
     subresource(
         status,
         scale(

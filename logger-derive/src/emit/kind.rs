@@ -5,14 +5,8 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
 use syn::LitStr;
 
-use super::wire;
-use crate::{
-    attr::{K8s, Scale},
-    columns::PrintColumn,
-    indexes, lifecycle, methods,
-    model::Kind,
-    policy,
-};
+use super::{option, wire};
+use crate::{attr::Scale, columns::PrintColumn, conversion, indexes, lifecycle, methods, model::Kind, policy};
 
 pub(super) fn emit(kind: &Kind) -> TokenStream {
     let krate = &kind.root.krate;
@@ -67,7 +61,7 @@ fn api_kind(kind: &Kind) -> TokenStream {
     let status = kind.k8s.subresource.status.is_present();
     let scale = option(kind.k8s.subresource.scale.as_ref().map(|scale| self::scale(scale, krate)));
     let columns = kind.k8s.printcolumns.0.iter().map(|column| print_column(column, krate));
-    let definition = definition(&kind.k8s, krate);
+    let definition = definition(kind);
     let policies = policy::emit(&kind.policies, krate);
     let location = quote_spanned! {ident.span()=>
         #krate::meta::Location { file: ::core::file!(), line: ::core::line!() }
@@ -113,7 +107,8 @@ fn api_kind(kind: &Kind) -> TokenStream {
     }
 }
 
-fn definition(k8s: &K8s, krate: &TokenStream) -> TokenStream {
+fn definition(kind: &Kind) -> TokenStream {
+    let (k8s, krate) = (&kind.k8s, &kind.root.krate);
     let (storage, served) = (k8s.storage.is_present(), !k8s.unserved.is_present());
     let pairs = |literals: &[LitStr]| -> Vec<TokenStream> {
         let texts: Vec<String> = literals.iter().map(LitStr::value).collect();
@@ -121,6 +116,7 @@ fn definition(k8s: &K8s, krate: &TokenStream) -> TokenStream {
     };
     let (annotations, labels) = (pairs(&k8s.metadata.annotations), pairs(&k8s.metadata.labels));
     let selectable_fields = &k8s.selectable_fields;
+    let conversion = conversion::emit(kind);
     quote! {
         #krate::meta::Definition {
             storage: #storage,
@@ -128,6 +124,7 @@ fn definition(k8s: &K8s, krate: &TokenStream) -> TokenStream {
             annotations: &[#(#annotations),*],
             labels: &[#(#labels),*],
             selectable_fields: &[#(#selectable_fields),*],
+            conversion: #conversion,
         }
     }
 }
@@ -152,12 +149,5 @@ fn print_column(column: &PrintColumn, krate: &TokenStream) -> TokenStream {
             format: #format,
             priority: #priority,
         }
-    }
-}
-
-fn option(value: Option<impl quote::ToTokens>) -> TokenStream {
-    match value {
-        Some(value) => quote!(::core::option::Option::Some(#value)),
-        None => quote!(::core::option::Option::None),
     }
 }

@@ -122,6 +122,17 @@ pub(crate) const K8S: Section = Section {
             example: "#[k8s(metadata(annotations = [\"helm.sh/resource-policy=keep\"]))]",
             ..EMPTY
         },
+        AttributeKey {
+            key: "conversion",
+            syntax: "conversion(service = \"..\", namespace = \"..\")",
+            description: "How the API server converts objects between the versions of the kind, if their schemas \
+                          differ: `spec.conversion` of the definition.",
+            constraints: "Default: by a webhook of the operator if the kind derives `Convert`. Required for other kinds \
+                          whose versions differ; the same on all versions that declare it. One of `webhook`, `service` \
+                          and `none`.",
+            example: "#[k8s(conversion(service = \"widget-webhooks\", namespace = \"widgets\"))]",
+            ..EMPTY
+        },
         crate_key("#[k8s(crate = my_core)]"),
     ],
 };
@@ -146,6 +157,68 @@ pub(crate) const METADATA: Section = Section {
             go_tags: &["+kubebuilder:metadata:labels="],
             description: "Labels of the definition.",
             example: "#[k8s(metadata(labels = [\"app=widgets\"]))]",
+            ..EMPTY
+        },
+    ],
+};
+
+pub(crate) const CONVERSION: Section = Section {
+    name: "conversion",
+    nested: true,
+    title: "#[k8s(conversion(..))], the conversion of objects between versions",
+    accepted_by: &["Object"],
+    keys: &[
+        AttributeKey {
+            key: "webhook",
+            syntax: "webhook",
+            description: "A webhook of the operator converts. The manifests of the operator add its location to the \
+                          definition: `config/`, the chart, the bundle and `crds apply`.",
+            constraints: "Implied by `#[derive(Convert)]`.",
+            example: "#[k8s(conversion(webhook))]",
+            ..EMPTY
+        },
+        AttributeKey {
+            key: "service",
+            syntax: "service = \"widget-webhooks\"",
+            description: "The name of the Service of the webhook, if the manifests of this operator do not contain it. \
+                          The generated definition contains the location, and `crds apply` retains it.",
+            constraints: "A DNS-1035 label. Requires `namespace`. `cargo xtask manifests` fails if the operator registers \
+                          the conversion as well.",
+            example: "#[k8s(conversion(service = \"widget-webhooks\", namespace = \"widgets\"))]",
+            ..EMPTY
+        },
+        AttributeKey {
+            key: "namespace",
+            syntax: "namespace = \"widgets\"",
+            description: "The namespace of the Service.",
+            constraints: "Requires `service`.",
+            example: "#[k8s(conversion(service = \"webhooks\", namespace = \"widgets\"))]",
+            ..EMPTY
+        },
+        AttributeKey {
+            key: "path",
+            syntax: "path = \"/convert\"",
+            description: "The path of the webhook.",
+            constraints: "Requires `service`. Default: `/convert/<plural>.<group>`, that of \
+                          `ConversionWebhookDescription::new`.",
+            example: "#[k8s(conversion(service = \"webhooks\", namespace = \"widgets\", path = \"/convert\"))]",
+            ..EMPTY
+        },
+        AttributeKey {
+            key: "port",
+            syntax: "port = 9443",
+            description: "The port of the Service.",
+            constraints: "From 1 to 65535. Requires `service`. Default: 443.",
+            example: "#[k8s(conversion(service = \"webhooks\", namespace = \"widgets\", port = 9443))]",
+            ..EMPTY
+        },
+        AttributeKey {
+            key: "none",
+            syntax: "none = \"reason\"",
+            description: "Objects are not converted: the API server changes their `apiVersion`, prunes fields that the \
+                          schema of a version does not have, and applies its defaults.",
+            constraints: "The reason why the differences between the versions lose nothing.",
+            example: "#[k8s(conversion(none = \"v1 is not used any more\"))]",
             ..EMPTY
         },
     ],

@@ -18,14 +18,17 @@ pub(crate) const SCHEMA_TYPE: Section = Section {
         EXCLUSIVE_MAX,
         MULTIPLE_OF,
         LENGTH,
+        MAX_BYTES,
         ITEMS,
         PROPERTIES,
         PATTERN,
         FORMAT,
         NO_FORMAT,
         VALUES,
+        NEQ,
         LIST_TYPE,
         LIST_MAP_KEYS,
+        UNIQUE,
         MAP_TYPE,
         STRUCT_TYPE,
         PRESERVE_UNKNOWN_FIELDS,
@@ -34,6 +37,7 @@ pub(crate) const SCHEMA_TYPE: Section = Section {
         EXTERNAL_DOCS,
         ALLOW_FLOAT,
         EACH,
+        EACH_KEY,
         crate_key("#[schema(crate = my_core)]"),
     ],
 };
@@ -50,14 +54,17 @@ pub(crate) const SCHEMA_FIELD: Section = Section {
         EXCLUSIVE_MAX,
         MULTIPLE_OF,
         LENGTH,
+        MAX_BYTES,
         ITEMS,
         PROPERTIES,
         PATTERN,
         FORMAT,
         NO_FORMAT,
         VALUES,
+        NEQ,
         LIST_TYPE,
         LIST_MAP_KEYS,
+        UNIQUE,
         MAP_TYPE,
         STRUCT_TYPE,
         PRESERVE_UNKNOWN_FIELDS,
@@ -67,11 +74,17 @@ pub(crate) const SCHEMA_FIELD: Section = Section {
         ALLOW_FLOAT,
         NULLABLE,
         REQUIRED,
+        FORBIDDEN,
+        DEPENDENT_REQUIRED,
+        DEPENDENT_FORBIDDEN,
         IMMUTABLE,
+        MONOTONIC,
+        UPDATE,
         EMBEDDED_RESOURCE,
         SCHEMALESS,
         DEPTH,
         EACH,
+        EACH_KEY,
         COLUMN,
         SELECTABLE,
     ],
@@ -89,14 +102,17 @@ pub(crate) const SCHEMA_EACH: Section = Section {
         EXCLUSIVE_MAX,
         MULTIPLE_OF,
         LENGTH,
+        MAX_BYTES,
         ITEMS,
         PROPERTIES,
         PATTERN,
         FORMAT,
         NO_FORMAT,
         VALUES,
+        NEQ,
         LIST_TYPE,
         LIST_MAP_KEYS,
+        UNIQUE,
         MAP_TYPE,
         STRUCT_TYPE,
         PRESERVE_UNKNOWN_FIELDS,
@@ -105,8 +121,42 @@ pub(crate) const SCHEMA_EACH: Section = Section {
         EXTERNAL_DOCS,
         ALLOW_FLOAT,
         EACH,
+        EACH_KEY,
         NULLABLE,
         EMBEDDED_RESOURCE,
+    ],
+};
+
+pub(crate) const KEYS: Section = Section {
+    name: "each_key",
+    nested: true,
+    title: "#[schema(each_key(..))], for each key of a map",
+    accepted_by: &["KubeSchema"],
+    keys: &[
+        AttributeKey {
+            key: "length",
+            syntax: "length = 1..=63",
+            description: "The number of characters of a key.",
+            constraints: "Either bound can be omitted: `1..`, `..=63`.",
+            example: "#[schema(each_key(length = 1..=63))]",
+            ..EMPTY
+        },
+        AttributeKey {
+            key: "pattern",
+            syntax: "pattern = r\"^[a-z]+$\"",
+            description: "A regular expression that a key must match.",
+            constraints: "As `pattern` of a string.",
+            example: "#[schema(each_key(pattern = \"^[a-z]+$\"))]",
+            ..EMPTY
+        },
+        AttributeKey {
+            key: "values",
+            syntax: "values = [\"a\", \"b\"]",
+            description: "The allowed keys.",
+            constraints: "Strings.",
+            example: "#[schema(each_key(values = [\"info\", \"debug\"]))]",
+            ..EMPTY
+        },
     ],
 };
 
@@ -584,5 +634,100 @@ const SELECTABLE: AttributeKey = AttributeKey {
     description: "Field selectors can use the field: `kubectl get --field-selector`.",
     constraints: "A scalar outside of lists and maps; at most eight per kind.",
     example: "#[schema(selectable)]",
+    ..EMPTY
+};
+
+const MAX_BYTES: AttributeKey = AttributeKey {
+    key: "max_bytes",
+    syntax: "max_bytes = 253",
+    go_tags: &["+k8s:maxBytes="],
+    description: "The maximum number of bytes of a string in UTF-8.",
+    constraints: "A CEL rule, and the same maximum of characters. Use `length` unless bytes matter.",
+    example: "#[schema(max_bytes = 253)]",
+    ..EMPTY
+};
+
+const NEQ: AttributeKey = AttributeKey {
+    key: "neq",
+    syntax: "neq = \"none\"",
+    go_tags: &["+k8s:neq="],
+    description: "The value must not be this one.",
+    constraints: "A string, a boolean or a number, as the field. A CEL rule.",
+    example: "#[schema(neq = \"none\")]",
+    ..EMPTY
+};
+
+const UNIQUE: AttributeKey = AttributeKey {
+    key: "unique",
+    syntax: "unique = [\"name\"]",
+    go_tags: &["+k8s:unique="],
+    description: "The items of a list are unique, although field managers share the complete list: the items \
+                  themselves (`unique`), or the JSON names of fields that identify them.",
+    constraints: "A CEL rule that compares all items: the list needs a maximum of `items`. `list_type` `set` and `map` \
+                  imply it. Fields that identify an item are required, or have a default.",
+    example: "#[schema(unique, items = ..=16)]",
+    ..EMPTY
+};
+
+const EACH_KEY: AttributeKey = AttributeKey {
+    key: "each_key",
+    syntax: "each_key(length = 1..=63)",
+    go_tags: &["+k8s:eachKey="],
+    description: "Constraints of each key of a map.",
+    constraints: "CEL rules: the map needs a maximum of `properties` in lists and maps.",
+    example: "#[schema(each_key(pattern = \"^[a-z]+$\"), properties = ..=16)]",
+    ..EMPTY
+};
+
+const FORBIDDEN: AttributeKey = AttributeKey {
+    key: "forbidden",
+    syntax: "forbidden",
+    go_tags: &["+k8s:forbidden"],
+    description: "The field must not be set any more. Objects that have it can still be updated if they do not change it.",
+    constraints: "On an `Option`. A CEL rule.",
+    example: "#[schema(forbidden)]",
+    ..EMPTY
+};
+
+const DEPENDENT_REQUIRED: AttributeKey = AttributeKey {
+    key: "dependent_required",
+    syntax: "dependent_required = [max_speed]",
+    go_tags: &["+k8s:dependentRequired="],
+    description: "If the field is set, these fields must be set.",
+    constraints: "On an `Option`. Rust names of other fields of the type, each an `Option`. A CEL rule of the type.",
+    example: "#[schema(dependent_required = [max_speed])]",
+    ..EMPTY
+};
+
+const DEPENDENT_FORBIDDEN: AttributeKey = AttributeKey {
+    key: "dependent_forbidden",
+    syntax: "dependent_forbidden = [max_speed]",
+    go_tags: &["+k8s:dependentForbidden="],
+    description: "If the field is set, these fields must not be set.",
+    constraints: "As `dependent_required`.",
+    example: "#[schema(dependent_forbidden = [max_speed])]",
+    ..EMPTY
+};
+
+const MONOTONIC: AttributeKey = AttributeKey {
+    key: "monotonic",
+    syntax: "monotonic",
+    go_tags: &["+k8s:monotonic"],
+    description: "An update must not decrease the number.",
+    constraints: "A CEL rule. The field can be removed, unless `update = [no_unset]`.",
+    example: "#[schema(monotonic)]",
+    ..EMPTY
+};
+
+const UPDATE: AttributeKey = AttributeKey {
+    key: "update",
+    syntax: "update = [no_unset]",
+    go_tags: &["+k8s:update="],
+    description: "What an update must not do: set the field (`no_set`), remove it (`no_unset`), change its value \
+                  (`no_modify`), or add or remove an item of a list or an entry of a map (`no_add_item`, \
+                  `no_remove_item`).",
+    constraints: "CEL rules. Items of a list with `list_map_keys` are identified by these, others by their content; \
+                  the list needs a maximum of `items`.",
+    example: "#[schema(update = [no_unset, no_modify])]",
     ..EMPTY
 };

@@ -11,6 +11,7 @@ use super::*;
 use crate::{
     adopt, apply,
     attr::{CrateOnly, DefinitionMetadata, Genclient, K8s, K8sList, Scale, SerdeContainer, SerdeField, Subresource},
+    conversion::Conversion,
     deep_copy, defaults, emit, group_version,
     indexes::Index,
     lifecycle::Lifecycle,
@@ -44,6 +45,7 @@ fn table_matches_the_parser() {
         (k8s::SUBRESOURCE, parsed_keys::<Subresource>()),
         (k8s::SCALE, parsed_keys::<Scale>()),
         (k8s::METADATA, parsed_keys::<DefinitionMetadata>()),
+        (k8s::CONVERSION, parsed_keys::<Conversion>()),
         (k8s::LIFECYCLE, parsed_keys::<Lifecycle>()),
         (macros::DEFAULTS, parsed_keys::<CrateOnly>()),
         (fields::DEFAULT, parsed_keys::<defaults::parse::DefaultKeys>()),
@@ -61,6 +63,7 @@ fn table_matches_the_parser() {
         (convert::CONVERT_VARIANT, parsed_keys::<crate::convert::attr::VariantAttr>()),
         (macros::GROUP_VERSION, parsed_keys::<group_version::GroupVersionKeys>()),
         (schema::RULE, parsed_keys::<parse::Validation>()),
+        (schema::KEYS, parsed_keys::<parse::EachKey>()),
         (schema::FIELD_COLUMN, parsed_keys::<parse::ColumnKeys>()),
         (schema::EXTERNAL, parsed_keys::<parse::ExternalDocs>()),
         (macros::ADOPT, parsed_keys::<adopt::AdoptKeys>()),

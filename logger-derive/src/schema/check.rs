@@ -10,7 +10,10 @@ use syn::{
     punctuated::Punctuated,
 };
 
-use super::parse::{Each, Names, Number, SchemaAttr, SchemaType, Validation, has_serde_key};
+use super::{
+    parse::{Each, Names, Number, SchemaAttr, SchemaType, Validation, has_serde_key},
+    updates,
+};
 use crate::{
     attr,
     errors::Errors,
@@ -114,6 +117,7 @@ fn check_conflicts(keys: &SchemaAttr, errors: &mut Errors) {
         errors.extend(syn::Error::new(keys.no_format.span(), "conflicts with `format`; keep one of the two"));
     }
     check_topology(keys, errors);
+    updates::check_values(keys, errors);
     keys.validation.iter().for_each(|validation| check_rule(validation, errors));
     if let Some(Each(keys, items)) = &keys.each {
         items.iter().for_each(|item| check_section(&grammar::SCHEMA_EACH, "each item", item, errors));
@@ -216,7 +220,7 @@ pub(super) fn check_unions(model: &SchemaType, input: &DeriveInput, errors: &mut
         );
     }
     let Data::Struct(data) = &input.data else {
-        for Names(names) in unions {
+        for Names(names, _) in unions {
             errors.push(
                 names.first(),
                 "a union of fields applies to structs only; remove this, because an enum is already one of its \
@@ -225,7 +229,7 @@ pub(super) fn check_unions(model: &SchemaType, input: &DeriveInput, errors: &mut
         }
         return;
     };
-    for Names(names) in unions {
+    for Names(names, _) in unions {
         if names.len() < 2 {
             errors.extend(syn::Error::new(
                 names.first().map_or(Span::call_site(), Ident::span),
@@ -248,7 +252,7 @@ pub(super) fn check_unions(model: &SchemaType, input: &DeriveInput, errors: &mut
 
 /// The JSON type of a Rust type, as far as its name shows it.
 #[derive(Clone, Copy, PartialEq)]
-enum JsonType {
+pub(super) enum JsonType {
     String,
     Integer,
     Number,
@@ -258,7 +262,7 @@ enum JsonType {
 }
 
 impl JsonType {
-    fn plural(self) -> &'static str {
+    pub(super) fn plural(self) -> &'static str {
         match self {
             JsonType::String => "strings",
             JsonType::Integer => "integers",
@@ -272,7 +276,7 @@ impl JsonType {
     /// Returns the suggestion for a key that does not apply to the type: the key with that effect on this type, if any.
     fn suggestion(self, key: &str) -> String {
         let is_bound = ["min", "max", "length", "items", "properties"].contains(&key);
-        let is_of_items = ["pattern", "multiple_of", "embedded_resource"].contains(&key);
+        let is_of_items = ["pattern", "multiple_of", "embedded_resource", "max_bytes", "neq"].contains(&key);
         match self {
             JsonType::String if is_bound => "; use `length`".to_owned(),
             JsonType::Integer | JsonType::Number if is_bound => "; use `min` and `max`".to_owned(),
@@ -299,6 +303,11 @@ fn check_type_keys(ty: &Type, keys: &SchemaAttr, errors: &mut Errors) {
         (keys.multiple_of.is_some(), "multiple_of", &[Integer, Number]),
         (keys.length.is_some(), "length", &[String]),
         (keys.pattern.is_some(), "pattern", &[String]),
+        (keys.max_bytes.is_some(), "max_bytes", &[String]),
+        (keys.monotonic.is_present(), "monotonic", &[Integer, Number]),
+        (keys.neq.is_some(), "neq", &[String, Integer, Number, Boolean]),
+        (keys.unique.is_some(), "unique", &[List]),
+        (keys.each_key.is_some(), "each_key", &[Map]),
         (keys.items.is_some(), "items", &[List]),
         (keys.list_type.is_some(), "list_type", &[List]),
         (keys.properties.is_some(), "properties", &[Map]),
@@ -325,7 +334,7 @@ fn check_type_keys(ty: &Type, keys: &SchemaAttr, errors: &mut Errors) {
 }
 
 /// Returns the JSON type of a Rust type, if its name shows it, and the type of its items.
-fn json_type(ty: &Type) -> Option<(JsonType, Option<&Type>)> {
+pub(super) fn json_type(ty: &Type) -> Option<(JsonType, Option<&Type>)> {
     let last = match ty {
         Type::Group(group) => return json_type(&group.elem),
         Type::Paren(paren) => return json_type(&paren.elem),
@@ -357,7 +366,7 @@ fn json_type(ty: &Type) -> Option<(JsonType, Option<&Type>)> {
 }
 
 /// Whether a field of the type can be absent.
-fn is_option(ty: &Type) -> bool {
+pub(super) fn is_option(ty: &Type) -> bool {
     is_named(ty, &["Option", "Nullable"])
 }
 

@@ -10,7 +10,7 @@ use super::parse::{
 };
 
 /// A JSON value that is emitted as a constant.
-enum Json {
+pub(super) enum Json {
     True,
     Integer(i64),
     Unsigned(u64),
@@ -107,7 +107,7 @@ impl SchemaType {
         let structural = via.as_ref().is_some_and(|via| via.is_ident("schema"));
         let counts =
             [(quote!(Exactly), exactly_one_of), (quote!(AtMost), at_most_one_of), (quote!(AtLeast), at_least_one_of)];
-        let union = |count: &TokenStream, Names(names): &Names| {
+        let union = |count: &TokenStream, Names(names, _): &Names| {
             let names = names.iter().map(|name| name.unraw().to_string());
             quote! {
                 #krate::schema::OneOf {
@@ -139,8 +139,11 @@ impl SchemaAttr {
             ("minItems", "maxItems", &self.items),
             ("minProperties", "maxProperties", &self.properties),
         ] {
-            let Some(Bounds { min, max }) = bounds else { continue };
+            let (min, max) = bounds.as_ref().map_or((None, None), |Bounds { min, max }| (*min, *max));
             add(min_keyword, min.map(|count| Json::Integer(count.into())));
+            // A string of so many bytes has at most as many characters.
+            let bytes = self.max_bytes().filter(|_| max_keyword == "maxLength");
+            let max = max.into_iter().chain(bytes).min();
             add(max_keyword, max.map(|count| Json::Integer(count.into())));
         }
         for (name, value) in [("pattern", &self.pattern), ("format", &self.format), ("title", &self.title)] {
@@ -155,6 +158,9 @@ impl SchemaAttr {
         add("x-kubernetes-map-type", ident(&self.map_type).or(ident(&self.struct_type)));
         add("x-kubernetes-embedded-resource", flag(&self.embedded_resource));
         add("x-kubernetes-preserve-unknown-fields", flag(&self.preserve_unknown_fields));
+        add("x-logger-dependent-required", self.dependent_required.as_ref().map(Names::json));
+        add("x-logger-dependent-forbidden", self.dependent_forbidden.as_ref().map(Names::json));
+        add("x-logger-update", self.update.as_ref().map(Names::json));
         let rules = self.rules();
         add("x-kubernetes-validations", (!rules.is_empty()).then_some(Json::List(rules)));
         for (name, value) in [
@@ -173,20 +179,10 @@ impl SchemaAttr {
         add("x-logger-each", self.each.as_ref().map(|each| Json::Object(each.0.keywords())));
         keywords
     }
-
-    /// Returns the CEL rules: the user's, and that of an immutable field.
-    fn rules(&self) -> Vec<Json> {
-        let mut rules: Vec<Json> = self.validation.iter().map(Validation::json).collect();
-        if self.immutable.is_present() {
-            let text = |text: &str| Json::Text(text.to_owned());
-            rules.push(Json::Object(vec![("message", text("it is immutable")), ("rule", text("self == oldSelf"))]));
-        }
-        rules
-    }
 }
 
 impl Number {
-    fn json(&self) -> Json {
+    pub(super) fn json(&self) -> Json {
         self.integer.map_or(Json::Float(self.value), Json::integer)
     }
 }
@@ -209,8 +205,14 @@ impl ExternalDocs {
     }
 }
 
-impl Validation {
+impl Names {
     fn json(&self) -> Json {
+        Json::List(self.0.iter().map(|name| Json::Text(name.unraw().to_string())).collect())
+    }
+}
+
+impl Validation {
+    pub(super) fn json(&self) -> Json {
         let mut fields = vec![("rule", text(&self.rule))];
         for (name, value) in [
             ("message", &self.message),

@@ -7,7 +7,7 @@ use syn::{
     Path, RangeLimits, Token, UnOp, Variant, ext::IdentExt, punctuated::Punctuated, spanned::Spanned,
 };
 
-use super::check;
+use super::{check, updates};
 use crate::{attr, errors::Errors};
 
 /// The keys of `#[schema(..)]` in all its sections. The grammar table lists those that a section accepts.
@@ -36,6 +36,15 @@ pub(crate) struct SchemaAttr {
     pub(crate) nullable: Flag,
     pub(crate) required: Flag,
     pub(crate) immutable: Flag,
+    pub(crate) forbidden: Flag,
+    pub(crate) monotonic: Flag,
+    pub(crate) neq: Option<Scalar>,
+    pub(crate) max_bytes: Option<LitInt>,
+    pub(crate) update: Option<Names>,
+    pub(crate) unique: Option<Unique>,
+    pub(crate) each_key: Option<EachKey>,
+    pub(crate) dependent_required: Option<Names>,
+    pub(crate) dependent_forbidden: Option<Names>,
     pub(crate) embedded_resource: Flag,
     pub(crate) preserve_unknown_fields: Flag,
     pub(crate) schemaless: Flag,
@@ -62,6 +71,55 @@ pub(crate) struct Each(pub(crate) Box<SchemaAttr>, pub(crate) Vec<NestedMeta>);
 impl FromMeta for Each {
     fn from_list(items: &[NestedMeta]) -> Result<Self> {
         SchemaAttr::from_list(items).map(|attr| Each(Box::new(attr), items.to_vec()))
+    }
+}
+
+/// `each_key(..)`: the keys for every key of a map.
+#[derive(Default, FromMeta)]
+#[darling(default)]
+pub(crate) struct EachKey {
+    pub(crate) length: Option<Bounds>,
+    pub(crate) pattern: Option<LitStr>,
+    pub(crate) values: Option<Values>,
+}
+
+/// `unique`, or `unique = ["name"]` with the JSON names of the fields that identify an item.
+#[derive(Default)]
+pub(crate) struct Unique(pub(crate) Vec<LitStr>);
+
+impl FromMeta for Unique {
+    fn from_word() -> Result<Self> {
+        Ok(Unique::default())
+    }
+
+    fn from_expr(expr: &Expr) -> Result<Self> {
+        let expected = || Error::custom("expected `unique`, or names of fields such as `[\"name\"]`").with_span(expr);
+        let Expr::Array(array) = expr else { return Err(expected()) };
+        let name = |item: &Expr| match item {
+            Expr::Lit(ExprLit { lit: Lit::Str(name), .. }) => Some(name.clone()),
+            _ => None,
+        };
+        let names: Option<Vec<_>> = array.elems.iter().map(name).collect();
+        names.filter(|names| !names.is_empty()).map(Unique).ok_or_else(expected)
+    }
+}
+
+/// A string, a boolean or a number.
+pub(crate) enum Scalar {
+    Text(LitStr),
+    Boolean(bool),
+    Number(Number),
+}
+
+impl FromMeta for Scalar {
+    fn from_expr(expr: &Expr) -> Result<Self> {
+        match expr {
+            Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Ok(Scalar::Text(text.clone())),
+            Expr::Lit(ExprLit { lit: Lit::Bool(value), .. }) => Ok(Scalar::Boolean(value.value)),
+            other => Number::from_expr(other).map(Scalar::Number).map_err(|_| {
+                Error::custom("expected a string, a boolean or a number, such as `\"none\"` or `0`").with_span(expr)
+            }),
+        }
     }
 }
 
@@ -121,7 +179,7 @@ impl FromMeta for Column {
 }
 
 /// Fields by their Rust names: `[a, b]`.
-pub(crate) struct Names(pub(crate) Vec<Ident>);
+pub(crate) struct Names(pub(crate) Vec<Ident>, pub(crate) Span);
 
 impl FromMeta for Names {
     fn from_expr(expr: &Expr) -> Result<Self> {
@@ -131,7 +189,13 @@ impl FromMeta for Names {
             Expr::Path(path) => path.path.get_ident().cloned(),
             _ => None,
         };
-        array.elems.iter().map(name).collect::<Option<Vec<_>>>().map(Names).ok_or_else(expected)
+        array
+            .elems
+            .iter()
+            .map(name)
+            .collect::<Option<Vec<_>>>()
+            .map(|names| Names(names, expr.span()))
+            .ok_or_else(expected)
     }
 }
 
@@ -265,6 +329,7 @@ impl SchemaType {
         };
         let model = SchemaType { attr, fields, is_empty };
         check::check_unions(&model, input, errors);
+        updates::check_fields(&model, input, errors);
         model
     }
 }

@@ -54,9 +54,10 @@ impl Definition {
         &self.object
     }
 
-    /// Lets the webhook of a Service convert the objects.
+    /// Lets the webhook of a Service convert the objects, unless the definition contains the location of one.
     pub(super) fn set_conversion(&mut self, service: &Value, ca_from: Option<&str>) {
-        if let Some(spec) = self.object["spec"].as_object_mut() {
+        let is_located = self.has_webhook();
+        if let Some(spec) = self.object["spec"].as_object_mut().filter(|_| !is_located) {
             let conversion = json!({
                 "strategy": "Webhook",
                 "webhook": {"clientConfig": {"service": service}, "conversionReviewVersions": ["v1"]},

@@ -125,10 +125,29 @@ fn spec() -> impl Strategy<Value = Value> {
         )
         .boxed(),
         field("namespace", &[json!("garage")], &[json!("another")]).boxed(),
+        prop::option::weighted(0.5, service().prop_map(|service| ("service".to_owned(), service))).boxed(),
     ];
     (owner, fields).prop_map(|(owner, fields)| {
         let mut spec: Map<String, Value> = fields.into_iter().flatten().collect();
         spec.insert("owner".to_owned(), owner);
         Value::Object(spec)
     })
+}
+
+/// Generates a service record, whose constraints are CEL rules.
+fn service() -> impl Strategy<Value = Value> {
+    let years = |years: &[i32]| json!(years.iter().map(|year| json!({"year": year})).collect::<Vec<_>>());
+    let fields = vec![
+        field("odometer", &[json!(10), json!(20_000)], &[]).boxed(),
+        field("garages", &[json!([]), json!(["a"]), json!(["b", "a"])], &[json!(["a", "a"]), json!(["unknown"])])
+            .boxed(),
+        field("inspections", &[years(&[2024]), years(&[2024, 2025])], &[years(&[2024, 2024])]).boxed(),
+        field("mechanic", &[json!("jim"), json!("jörg")], &[json!("nobody"), json!("jörgjörg")]).boxed(),
+        field("phoneNumber", &[json!("1"), json!("2")], &[]).boxed(),
+        field("anonymous", &[json!(true)], &[]).boxed(),
+        field("stickers", &[json!({"a": ""}), json!({"a": "", "b": ""})], &[json!({"A": ""}), json!({"": ""})]).boxed(),
+        field("sides", &[json!({"left": ""})], &[json!({"top": ""})]).boxed(),
+        prop::option::weighted(0.1, Just(("warranty".to_owned(), json!("1 year")))).boxed(),
+    ];
+    fields.prop_map(|fields| Value::Object(fields.into_iter().flatten().collect()))
 }

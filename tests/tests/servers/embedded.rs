@@ -2,7 +2,7 @@
 
 use kube::Client;
 use libtest_mimic::Trial;
-use logger_apiserver::ApiServer;
+use logger_apiserver::{ApiServer, serve};
 use tests::scenarios::ALL;
 use tokio::sync::OnceCell;
 
@@ -15,6 +15,7 @@ async fn connect() -> Client {
     static SERVER: OnceCell<ApiServer> = OnceCell::const_new();
     let start = async || {
         let server = ApiServer::builder().rbac(true).build();
+        serve::call_webhooks(&server);
         tests::install_crds(&server.client()).await;
         server
     };

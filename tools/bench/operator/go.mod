@@ -1,5 +1,6 @@
-// The operator of the benchmark on controller-runtime; built by `cargo xtask bench operator`. It is a separate module
-// because controller-runtime requires another client-go than the generators.
+// The operator and the conversion webhook of the benchmarks on controller-runtime; built by `cargo xtask bench operator`
+// and `cargo xtask bench conversion`. It is a separate module because controller-runtime requires another client-go than
+// the generators.
 module example.com/logger/tools/bench/operator
 
 go 1.26.0

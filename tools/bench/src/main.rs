@@ -3,6 +3,7 @@
 
 mod apiserver;
 mod cargo;
+mod conversion;
 mod deep_copy;
 mod derive;
 mod environment;
@@ -39,6 +40,9 @@ struct Arguments {
 enum Bench {
     /// Copy one Logger with Go's generated DeepCopy, Clone, `deep_copy` and `deep_copy_into` on two allocators.
     DeepCopy(deep_copy::Options),
+    /// Convert the objects of reviews with the conversion webhooks of controller-runtime and of our manager, without
+    /// sockets.
+    Conversion(conversion::Options),
     /// Generate code for many kinds with the Go tools and our generator, and measure the time from an edit to all files.
     Generator(generator::Options),
     /// Compile many kinds with serde and schemars only, with kube's derive and with ours; then the generated clients.
@@ -73,6 +77,7 @@ fn run(bench: Bench) -> Result<()> {
     paths::init()?;
     match bench {
         Bench::DeepCopy(options) => deep_copy::run(&options),
+        Bench::Conversion(options) => conversion::run(&options),
         Bench::Generator(options) => generator::run(&options),
         Bench::Derive(options) => derive::run(&options),
         Bench::QueueDefects => queue_defects::run(),

@@ -88,7 +88,10 @@ pub(super) fn params(
     if found.is_empty() && text("parameterNotFoundAction") == "Deny" {
         return Err("no params found for policy binding with `Deny` parameterNotFoundAction".to_owned());
     }
-    let json = |object: &Stored| kind.read(object).map(|object| object.to_json(&kind.api_version(), &kind.kind));
+    let conversions = admission.request.conversions();
+    let json = |object: &Stored| {
+        kind.read_through(object, conversions).map(|object| object.to_json(&kind.api_version(), &kind.kind))
+    };
     found.iter().map(json).collect::<Result<_, ApiError>>().map_err(ApiError::message)
 }
 

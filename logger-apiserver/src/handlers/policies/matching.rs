@@ -73,7 +73,7 @@ fn find_version(state: &State, admission: &Admission<'_>, rules: &[Value], is_ex
     let key = own.storage_key();
     let is_equivalent = |kind: &&Arc<Resource>| kind.storage_key() == key && kind.api_version() != own.api_version();
     let mut equivalents = state.registry.iter().filter(|_| !is_exact).filter(is_equivalent);
-    equivalents.find(|kind| matches(kind)).cloned()
+    equivalents.find(|kind| matches(kind)).map(|kind| kind.bound_as(own))
 }
 
 fn matches_rule(admission: &Admission<'_>, kind: &Resource, rule: &Value) -> bool {

@@ -56,7 +56,7 @@ impl<E: FnMut(&WatchEvent) -> Option<Bytes>> Watcher<E> {
             return Some(initial);
         }
         while !self.ended && Instant::now() < self.watch.deadline {
-            let (mut frame, is_up_to_date) = self.logged_events();
+            let (mut frame, is_up_to_date) = self.logged_events().await;
             if frame.is_empty() && is_up_to_date && !self.ended {
                 if !self.is_bookmark_due() {
                     self.wait().await;
@@ -91,8 +91,8 @@ impl<E: FnMut(&WatchEvent) -> Option<Bytes>> Watcher<E> {
     }
 
     /// Returns the next events of the log, and whether it has no further ones. Objects are converted and encoded
-    /// without the lock.
-    fn logged_events(&mut self) -> (Frame, bool) {
+    /// without the lock, and other watches continue while a webhook converts.
+    async fn logged_events(&mut self) -> (Frame, bool) {
         let mut frame = Frame::default();
         // Marked before the log is read: a later change ends the wait.
         self.changed.mark_unchanged();
@@ -100,6 +100,7 @@ impl<E: FnMut(&WatchEvent) -> Option<Bytes>> Watcher<E> {
             self.ended = true;
             return (frame, true);
         };
+        prepare(&self.watch, &events).await;
         for event in &events {
             if !frame.has_room() {
                 return (frame, false);
@@ -181,4 +182,13 @@ impl<E: FnMut(&WatchEvent) -> Option<Bytes>> Watcher<E> {
             }
         }
     }
+}
+
+/// Has a webhook convert the objects of events, if the version of the watch needs that. What it cannot convert is the
+/// error of its event.
+async fn prepare(watch: &Watch, events: &[Arc<Event>]) {
+    let Some(conversions) = watch.kind.conversions() else { return };
+    conversions.clear();
+    events.iter().for_each(|event| watch.request_conversions(event));
+    conversions.run().await;
 }

@@ -4,20 +4,20 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use futures::future::join_all;
-use http::{Method, Request, Response as HttpResponse, header::CONTENT_TYPE};
+use http::Response as HttpResponse;
 use serde_json::Value;
-use tokio::time::timeout;
 
 use super::{
     Phase,
     hook::{Hook, Match},
     review::{self, Response},
-    session::{Call, CallFn, Outcome},
+    session::{Call, Outcome},
 };
 use crate::{
     api::{
         error::{ApiError, Result},
         object::{Object, Written},
+        webhook::CallFn,
     },
     handlers::decode,
     resource::{patch, registry::Resource},
@@ -74,14 +74,14 @@ impl Call {
             let why = "attempted to modify the object, which is not supported for this operation";
             return Err(ApiError::internal_error(&format!("admission webhook {name:?} {why}")));
         };
-        let mut sent = encode(Some(&*object), &self.attributes.kind, &one.kind)?;
+        let mut sent = encode(Some(&*object), &self.attributes.kind, &one.kind).await?;
         let before = sent.clone();
         patch::apply("application/json-patch+json", operations, None, &mut sent)
             .map_err(|error| ApiError::internal_error(&error.message()))?;
         if sent == before {
             return Ok(Some(false));
         }
-        let mut mutated = convert(&decode::mutated(&one.kind, sent)?, &one.kind, &self.attributes.kind)?;
+        let mut mutated = convert(&decode::mutated(&one.kind, sent)?, &one.kind, &self.attributes.kind).await?;
         mutated.written = object.written.clone();
         let is_changed = *object != mutated;
         *object = mutated;
@@ -118,7 +118,7 @@ impl Call {
             return Ok(None);
         }
         let own = &self.attributes.kind;
-        let (new, old) = (encode(object, own, kind)?, encode(self.attributes.old.as_deref(), own, kind)?);
+        let (new, old) = (encode(object, own, kind).await?, encode(self.attributes.old.as_deref(), own, kind).await?);
         let request = review::Request::new(&self.attributes, kind, &new, &old);
         let sent = send(call, hook, request.body).await;
         let response =
@@ -136,25 +136,22 @@ impl Call {
 
 /// Sends a review. The error is the reason why there is no response.
 async fn send(call: &CallFn, hook: &Hook, body: Vec<u8>) -> Result<HttpResponse<Bytes>, String> {
-    let url = format!("{}?timeout={}s", hook.url, hook.timeout.as_secs());
-    let request = Request::builder().method(Method::POST).uri(&url).header(CONTENT_TYPE, "application/json");
-    let request = request.body(body.into()).map_err(|error| format!("failed to call webhook: {error}"))?;
-    let response = timeout(hook.timeout, call(request)).await;
-    response.map_err(|_| format!("failed to call webhook: Post {url:?}: context deadline exceeded"))
+    let sent = hook.client.post(call, hook.timeout, body).await;
+    sent.map_err(|why| format!("failed to call webhook: {why}"))
 }
 
 /// Returns the JSON of an object of the kind `from` as the kind `to`; null without an object.
-fn encode(object: Option<&Object>, from: &Arc<Resource>, to: &Arc<Resource>) -> Result<Value> {
+async fn encode(object: Option<&Object>, from: &Arc<Resource>, to: &Arc<Resource>) -> Result<Value> {
     let Some(object) = object else { return Ok(Value::Null) };
-    Ok(convert(object, from, to)?.to_json(&to.api_version(), &to.kind))
+    Ok(convert(object, from, to).await?.to_json(&to.api_version(), &to.kind))
 }
 
 /// Converts an object to another version of its kind.
-fn convert(object: &Object, from: &Arc<Resource>, to: &Arc<Resource>) -> Result<Object> {
+async fn convert(object: &Object, from: &Arc<Resource>, to: &Arc<Resource>) -> Result<Object> {
     let mut object = object.clone();
-    if Arc::ptr_eq(from, to) {
+    if from.is_same(to) {
         return Ok(object);
     }
     object.written = Written { version: Some(from.version.as_str().into()), completed_by: None };
-    Ok(Object::clone(&*to.read(&Arc::new(object))?))
+    Ok(Object::clone(&*to.read_now(&Arc::new(object)).await?))
 }

@@ -13,6 +13,7 @@ use crate::{
     api::{
         error::{ApiError, Result},
         object::{Object, Stored},
+        webhook::ClientConfig,
     },
     resource::{registry::Resource, selector},
     storage::state::State,
@@ -21,7 +22,6 @@ use crate::{
 const GROUP: &str = "admissionregistration.k8s.io";
 /// The timeout of the API server.
 const TIMEOUT_SECONDS: i32 = 10;
-const HTTPS: i32 = 443;
 
 /// The resources of the group whose requests call no webhooks, so that a wrong configuration can be removed.
 const EXEMPT: [&str; 6] = [
@@ -37,7 +37,7 @@ const EXEMPT: [&str; 6] = [
 #[derive(Debug, Clone)]
 pub(super) struct Hook {
     pub(super) name: String,
-    pub(super) url: String,
+    pub(super) client: ClientConfig,
     pub(super) timeout: Duration,
     /// Requests are admitted if the webhook cannot be called.
     pub(super) ignores_failures: bool,
@@ -111,7 +111,7 @@ impl Hook {
         }
         let is_equivalent = |other: &&Arc<Resource>| other.group == kind.group && other.plural == kind.plural;
         let mut others = state.registry.iter().filter(is_equivalent).filter(|_| self.matches_equivalent);
-        others.find(|other| is_matched(other)).cloned()
+        others.find(|other| is_matched(other)).map(|other| other.bound_as(kind))
     }
 
     /// Returns whether the labels of the object's namespace match. Other cluster-scoped objects match any selector.
@@ -165,16 +165,16 @@ fn matches(rule: &RuleWithOperations, kind: &Resource, attributes: &Attributes) 
         && contains(&rule.api_versions, &kind.version)
 }
 
-/// Returns the URL of a webhook.
-fn url(config: &WebhookClientConfig) -> String {
-    match (&config.url, &config.service) {
-        (Some(url), _) => url.clone(),
+/// Returns the client of a webhook.
+fn client_of(config: WebhookClientConfig) -> ClientConfig {
+    let ca_bundle = config.ca_bundle.map(|bundle| bundle.0);
+    match (config.url, config.service) {
+        (Some(url), _) => ClientConfig::of_url(&url, ca_bundle),
         (None, Some(service)) => {
-            let (name, namespace) = (&service.name, &service.namespace);
-            let (port, path) = (service.port.unwrap_or(HTTPS), service.path.as_deref().unwrap_or_default());
-            format!("https://{name}.{namespace}.svc:{port}/{}", path.trim_start_matches('/'))
+            let key = (service.namespace.as_str(), service.name.as_str());
+            ClientConfig::of_service(key, service.port, service.path.as_deref(), ca_bundle)
         }
-        (None, None) => String::new(),
+        (None, None) => ClientConfig::default(),
     }
 }
 
@@ -185,7 +185,7 @@ fn timeout(seconds: Option<i32>) -> Duration {
 macro_rules! hook {
     ($webhook:ident, $is_reinvoked:expr) => {
         Hook {
-            url: url(&$webhook.client_config),
+            client: client_of($webhook.client_config),
             timeout: timeout($webhook.timeout_seconds),
             ignores_failures: $webhook.failure_policy.as_deref() == Some("Ignore"),
             supports_dry_run: matches!($webhook.side_effects.as_str(), "None" | "NoneOnDryRun"),

@@ -7,7 +7,11 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::{Phase, attributes::Attributes};
-use crate::{api::error::ApiError, authorization::user::User, resource::registry::Resource};
+use crate::{
+    api::{error::ApiError, webhook::failure},
+    authorization::user::User,
+    resource::registry::Resource,
+};
 
 const API_VERSION: &str = "admission.k8s.io/v1";
 const KIND: &str = "AdmissionReview";
@@ -138,22 +142,6 @@ impl Response {
 
     pub(super) fn take_warnings(&mut self) -> Vec<String> {
         self.warnings.take().unwrap_or_default()
-    }
-}
-
-/// Describes a response with another code than 200, as client-go does: by its `Status`, or by its code.
-fn failure(code: StatusCode, body: &[u8]) -> String {
-    let status: Option<Status> = serde_json::from_slice(body).ok();
-    if let Some(message) = status.and_then(|status| status.message).filter(|message| !message.is_empty()) {
-        return message;
-    }
-    match code {
-        StatusCode::NOT_FOUND => "the server could not find the requested resource".to_owned(),
-        code if code.is_server_error() => {
-            let body = String::from_utf8_lossy(body);
-            format!("an error on the server ({:?}) has prevented the request from succeeding", body.trim_end())
-        }
-        _ => "the server rejected our request for an unknown reason".to_owned(),
     }
 }
 

@@ -2,28 +2,28 @@
 
 use std::{
     fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
 };
-
-use bytes::Bytes;
-use futures::future::BoxFuture;
-use http::{Request, Response};
 
 use super::{Phase, attributes::Attributes, hook::Match};
-use crate::api::{
-    error::{ApiError, Result},
-    object::Object,
+use crate::{
+    api::{
+        error::{ApiError, Result},
+        object::Object,
+        webhook::CallFn,
+    },
+    resource::conversions::Conversions,
 };
 
-/// Sends a request to a webhook.
-pub(crate) type CallFn = dyn Fn(Request<Bytes>) -> BoxFuture<'static, Response<Bytes>> + Send + Sync;
-
-/// The maximum number of times that the webhooks of a request are called, because the object was changed in between.
-const MAX_ROUNDS: usize = 32;
+/// The maximum number of times that the webhooks of a request are called: for further conversions, or because the object
+/// was changed in between.
+const MAX_ROUNDS: usize = 64;
 
 /// The webhook calls of one request.
 pub(crate) struct Session {
     call: Arc<CallFn>,
+    conversions: Arc<Conversions>,
+    generated_name: OnceLock<String>,
     state: Mutex<State>,
 }
 
@@ -72,7 +72,18 @@ pub(super) struct Outcome {
 
 impl Session {
     pub(crate) fn new(call: Arc<CallFn>) -> Self {
-        Self { call, state: Mutex::default() }
+        let conversions = Arc::new(Conversions::new(Arc::clone(&call)));
+        Self { call, conversions, generated_name: OnceLock::new(), state: Mutex::default() }
+    }
+
+    /// Returns the conversions of the request.
+    pub(crate) fn conversions(&self) -> &Arc<Conversions> {
+        &self.conversions
+    }
+
+    /// Returns the name of the object that the request creates. It is generated once.
+    pub(crate) fn generated_name(&self, generate: impl FnOnce() -> String) -> String {
+        self.generated_name.get_or_init(generate).clone()
     }
 
     pub(super) fn outcome(&self, key: &Key) -> Option<Outcome> {
@@ -83,20 +94,21 @@ impl Session {
         self.lock().pending.push(call);
     }
 
-    /// Makes the pending calls.
+    /// Makes the pending calls, conversions first.
     ///
     /// # Errors
-    /// The object was changed between all calls and writes.
+    /// Calls are still pending after [`MAX_ROUNDS`].
     pub(crate) async fn run(&self) -> Result<()> {
         let pending = {
             let mut state = self.lock();
             state.rounds += 1;
             if state.rounds > MAX_ROUNDS {
-                let message = format!("the object was changed during each of {MAX_ROUNDS} calls of its webhooks");
+                let message = format!("the webhooks were called {MAX_ROUNDS} times, and the object changed in between");
                 return Err(ApiError::internal_error(&message));
             }
             std::mem::take(&mut state.pending)
         };
+        self.conversions.run().await;
         for call in pending {
             let key = call.key.clone();
             let outcome = call.run(&*self.call).await;

@@ -96,6 +96,7 @@ fn applied(
         types: &types,
         reset: &reset,
         versions_are_known: true,
+        convert: &|object, _| Ok(object.clone()),
     };
     let (outcome, managers) = writer.apply(live, configuration, managers, force).ok()?;
     Some((outcome.unwrap_or_else(|| live.clone()), managers))

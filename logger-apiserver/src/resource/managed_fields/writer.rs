@@ -44,6 +44,9 @@ static NEVER_OWNED: LazyLock<FieldSet> = LazyLock::new(|| {
     FieldSet::of(roots.into_iter().chain(metadata.map(|name| fields(&["metadata", name]))))
 });
 
+/// Converts an object to an `apiVersion`.
+pub(crate) type Convert<'a> = dyn Fn(&Value, &str) -> Result<Value, String> + 'a;
+
 /// The parameters of a write that determine ownership.
 pub(crate) struct Writer<'a> {
     pub(crate) name: &'a str,
@@ -57,6 +60,8 @@ pub(crate) struct Writer<'a> {
     pub(crate) reset: &'a BTreeMap<String, FieldSet>,
     /// Whether an unknown version is an error. Otherwise its managers are removed.
     pub(crate) versions_are_known: bool,
+    /// Converts an object to another version.
+    pub(crate) convert: &'a Convert<'a>,
 }
 
 /// The error of an apply.
@@ -239,8 +244,7 @@ impl Writer<'_> {
         if object.get("apiVersion").and_then(Value::as_str).is_none_or(|present| present == version) {
             return Ok(Cow::Borrowed(object));
         }
-        let mut converted = object.clone();
-        converted["apiVersion"] = Value::from(version);
+        let converted = (self.convert)(object, version)?;
         check(&converted, self.type_of(version)?, Duplicates::Rejected)?;
         Ok(Cow::Owned(converted))
     }

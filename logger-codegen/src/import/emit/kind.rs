@@ -123,6 +123,9 @@ fn k8s(kind: &Kind, type_name: &Ident) -> Vec<TokenStream> {
         keys.push(quote!(unserved));
     }
     keys.extend(kind.storage.then(|| quote!(storage)));
+    // An override contains any other conversion.
+    let is_unconverted = kind.storage && kind.definition_patch.pointer("/spec/conversion").is_none();
+    keys.extend(is_unconverted.then(|| quote!(conversion(none = "as in the imported definition"))));
     keys.extend(subresources(kind));
     keys.extend(list_of("selectable_fields", &kind.selectable));
     let pairs = |pairs: &[(String, String)]| pairs.iter().map(|(key, value)| format!("{key}={value}")).collect();
