@@ -14,6 +14,7 @@ pub(crate) mod managed_fields;
 pub(crate) mod metadata;
 pub(crate) mod namespace;
 pub(crate) mod patch;
+pub(crate) mod pod_subresources;
 pub(crate) mod printer_columns;
 pub(crate) mod priority_class;
 pub(crate) mod quota;

@@ -2,6 +2,7 @@
 
 pub(crate) mod api_response;
 pub(crate) mod document;
+mod list_metadata;
 mod objects;
 pub(crate) mod table;
 pub(crate) mod watch;

@@ -110,21 +110,21 @@ impl Validator {
     }
 }
 
-/// Converts the violation of a rule to a field error. `base` is the path of the root value.
+/// Converts the violation of a rule to a field error, which has the value or the message only if the server shows it.
+/// `base` is the path of the root value.
 pub(crate) fn field_error(violation: Violation, base: &str) -> FieldError {
-    let error_type = match violation.reason {
-        ViolationReason::Invalid => ErrorType::Invalid,
-        ViolationReason::Forbidden => ErrorType::Forbidden,
-        ViolationReason::Required => ErrorType::Required,
-        ViolationReason::Duplicate => ErrorType::Duplicate,
-    };
     let path = match (base, violation.path) {
         ("", path) if path.is_empty() => "<nil>".to_owned(),
         ("", path) => path,
         (base, path) if path.is_empty() || path.starts_with('[') => format!("{base}{path}"),
         (base, path) => format!("{base}.{path}"),
     };
-    FieldError::new(path, error_type, violation.value, violation.detail)
+    match violation.reason {
+        ViolationReason::Invalid => FieldError::new(path, ErrorType::Invalid, violation.value, violation.detail),
+        ViolationReason::Forbidden => FieldError::forbidden(path, violation.detail),
+        ViolationReason::Required => FieldError::required(path, violation.detail),
+        ViolationReason::Duplicate => FieldError::new(path, ErrorType::Duplicate, violation.value, ""),
+    }
 }
 
 /// The fields that no schema governs.

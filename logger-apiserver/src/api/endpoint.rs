@@ -13,7 +13,7 @@ pub(crate) enum Endpoint {
     Finalize,
     /// `/approval`, of a certificate signing request.
     Approval,
-    /// `/binding` and `/eviction`, of a pod.
+    /// `/binding`, `/ephemeralcontainers`, `/eviction` and `/resize`, of a pod.
     Pod(PodSubresource),
     /// `/token`, of a service account.
     Token,
@@ -21,30 +21,43 @@ pub(crate) enum Endpoint {
     Scale(ScalePaths),
 }
 
-/// The subresources of a pod that can only be created.
+/// The subresources that only pods have.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum PodSubresource {
     Binding,
+    EphemeralContainers,
     Eviction,
+    Resize,
 }
 
 impl PodSubresource {
     /// All of them, in the order of discovery.
-    pub(crate) const ALL: [Self; 2] = [Self::Binding, Self::Eviction];
+    pub(crate) const ALL: [Self; 4] = [Self::Binding, Self::EphemeralContainers, Self::Eviction, Self::Resize];
 
     /// Returns the subresource with a name, such as `eviction`.
     pub(crate) fn find(name: &str) -> Option<Self> {
-        match name {
-            "binding" => Some(Self::Binding),
-            "eviction" => Some(Self::Eviction),
-            _ => None,
+        Self::ALL.into_iter().find(|subresource| subresource.name() == name)
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Binding => "binding",
+            Self::EphemeralContainers => "ephemeralcontainers",
+            Self::Eviction => "eviction",
+            Self::Resize => "resize",
         }
+    }
+
+    /// Returns whether the subresource is a part of the pod, which is read and updated. Others are only created.
+    pub(crate) fn is_part(self) -> bool {
+        matches!(self, Self::EphemeralContainers | Self::Resize)
     }
 
     /// Returns the group, version and kind of the request body.
     pub(crate) fn group_version_kind(self) -> (&'static str, &'static str, &'static str) {
         match self {
             Self::Binding => ("", "v1", "Binding"),
+            Self::EphemeralContainers | Self::Resize => ("", "v1", "Pod"),
             Self::Eviction => ("policy", "v1", "Eviction"),
         }
     }

@@ -2,6 +2,7 @@
 
 use std::{
     borrow::Cow,
+    mem,
     sync::{Arc, OnceLock},
 };
 
@@ -12,9 +13,15 @@ use serde_json::{
     value::{RawValue, to_raw_value},
 };
 
-use crate::api::{kind::Kind, memory};
+use crate::api::{
+    depth,
+    field_order::{FieldOrder, StructMetadata},
+    kind::Kind,
+    memory,
+};
 
 const STRING_KEYS: &str = "metadata and JSON values have string keys";
+const PARTIAL_OBJECT_METADATA: &str = "PartialObjectMetadata";
 
 /// A version of `meta.k8s.io`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -41,6 +48,18 @@ pub(crate) struct Object {
     pub(crate) body: Map<String, Value>,
     pub(crate) written: Written,
     encoded: EncodedFields,
+    /// The order in which the fields are encoded once. It is not part of the state.
+    order: DefaultOrder,
+}
+
+/// The order of the kind in whose representation an object is stored.
+#[derive(Debug, Clone, Copy, Default)]
+struct DefaultOrder(FieldOrder);
+
+impl PartialEq for DefaultOrder {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 /// The version in which an object was written, for kinds with versions.
@@ -64,7 +83,7 @@ impl PartialEq for Written {
 #[derive(Debug, Default)]
 struct EncodedFields(OnceLock<Fields>);
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Fields {
     metadata: Box<RawValue>,
     body: Vec<(String, Box<RawValue>)>,
@@ -85,10 +104,34 @@ impl PartialEq for EncodedFields {
 /// A stored object. It is immutable: a write replaces it.
 pub(crate) type Stored = Arc<Object>;
 
+impl Drop for Object {
+    fn drop(&mut self) {
+        if depth::has_deep_values() {
+            let (body, managers, encoded) =
+                (mem::take(&mut self.body), self.metadata.managed_fields.take(), mem::take(&mut self.encoded));
+            depth::with_stack(|| drop((body, managers, encoded)));
+        }
+    }
+}
+
 impl Object {
     /// Creates an object from its metadata and its body.
     pub(crate) fn new(metadata: ObjectMeta, body: Map<String, Value>) -> Self {
-        Self { metadata, body, written: Written::default(), encoded: EncodedFields::default() }
+        let mut object = Self::default();
+        (object.metadata, object.body) = (metadata, body);
+        object
+    }
+
+    /// Returns the object with the order in which its fields are encoded once.
+    pub(crate) fn with_order(mut self, order: FieldOrder) -> Self {
+        self.set_order(order);
+        self
+    }
+
+    /// Sets the order in which the fields are encoded once.
+    pub(crate) fn set_order(&mut self, order: FieldOrder) {
+        self.order = DefaultOrder(order);
+        self.encoded = EncodedFields::default();
     }
 
     /// Decodes an object from JSON. Unknown metadata fields are dropped.
@@ -115,28 +158,33 @@ impl Object {
     }
 
     /// Returns the encodable representation of a stored object: with its type, or without it, as for items of lists of
-    /// built-in kinds.
-    pub(crate) fn encodable<'a>(&'a self, type_meta: Option<(&'a str, &'a str)>) -> Encodable<'a> {
-        let Fields { metadata, body } = self.encoded.0.get_or_init(|| self.fields());
+    /// built-in kinds. Its fields are encoded once, unless the order is that of another kind.
+    pub(crate) fn encodable<'a>(&'a self, type_meta: Option<(&'a str, &'a str)>, order: FieldOrder) -> Encodable<'a> {
+        let fields =
+            if order == self.order.0 { Cow::Borrowed(self.encoded_fields()) } else { Cow::Owned(self.fields(order)) };
         Encodable {
             api_version: type_meta.map(|(api_version, _)| api_version.into()),
             kind: type_meta.map(|(_, kind)| kind),
-            metadata: Metadata::Encoded(metadata),
-            body,
+            fields,
+            order,
         }
     }
 
-    fn fields(&self) -> Fields {
-        let fields = self.body.iter();
+    fn encoded_fields(&self) -> &Fields {
+        self.encoded.0.get_or_init(|| self.fields(self.order.0))
+    }
+
+    fn fields(&self, order: FieldOrder) -> Fields {
+        let fields = order.fields(&self.body).into_iter();
         Fields {
-            metadata: to_raw_value(&self.metadata).expect(STRING_KEYS),
-            body: fields.map(|(name, value)| (name.clone(), to_raw_value(value).expect(STRING_KEYS))).collect(),
+            metadata: encoded_metadata(&self.metadata, order),
+            body: fields.map(|(name, value)| (name.clone(), to_raw_value(&value).expect(STRING_KEYS))).collect(),
         }
     }
 
     /// Returns an estimate of the memory of the object, with its JSON.
     pub(crate) fn memory(&self) -> usize {
-        let Fields { metadata, body } = self.encoded.0.get_or_init(|| self.fields());
+        let Fields { metadata, body } = self.encoded_fields();
         let body: usize = body.iter().map(|(name, value)| name.len() + value.get().len()).sum();
         let encoded = metadata.get().len() + body;
         size_of::<Self>() + self.memory_of_values() + encoded
@@ -150,29 +198,35 @@ impl Object {
     /// Returns the persisted representation: with the name of its version, for kinds with versions.
     #[cfg(feature = "serve")]
     pub(crate) fn persisted(&self) -> Encodable<'_> {
-        Encodable { api_version: self.written.version.as_deref().map(Cow::Borrowed), ..self.encodable(None) }
+        let encodable = self.encodable(None, self.order.0);
+        Encodable { api_version: self.written.version.as_deref().map(Cow::Borrowed), ..encodable }
     }
 
     /// Decodes an object from the persisted representation.
     #[cfg(feature = "serve")]
     pub(crate) fn from_persisted(fields: Map<String, Value>) -> serde_json::Result<Self> {
         let version = fields.get("apiVersion").and_then(Value::as_str).map(Arc::from);
-        Ok(Self { written: Written { version, completed_by: None }, ..Self::from_json(fields)? })
+        let mut object = Self::from_json(fields)?;
+        object.written = Written { version, completed_by: None };
+        Ok(object)
     }
 
     /// Returns the `PartialObjectMetadata` of the object.
     pub(crate) fn partial_object_metadata(&self, version: MetaVersion) -> Encodable<'_> {
+        let order = FieldOrder::of_kind(MetaVersion::V1.api_version(), PARTIAL_OBJECT_METADATA);
+        let fields = Fields { metadata: encoded_metadata(&self.metadata, order), body: Vec::new() };
         Encodable {
             api_version: Some(version.api_version().into()),
-            kind: Some("PartialObjectMetadata"),
-            metadata: Metadata::Typed(&self.metadata),
-            body: &[],
+            kind: Some(PARTIAL_OBJECT_METADATA),
+            fields: Cow::Owned(fields),
+            order,
         }
     }
 
     /// Returns the representation of an object of this kind.
     pub(crate) fn encodable_as<'a>(&'a self, kind: &'a Kind) -> Encodable<'a> {
-        Encodable { api_version: Some(kind.api_version().into()), kind: Some(&kind.kind), ..self.encodable(None) }
+        let encodable = self.encodable(None, kind.field_order);
+        Encodable { api_version: Some(kind.api_version().into()), kind: Some(&kind.kind), ..encodable }
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -263,33 +317,51 @@ pub(crate) fn body_of(object: Value) -> Map<String, Value> {
     fields
 }
 
+/// Returns the JSON of metadata. Struct fields have the order of the struct, others are sorted.
+fn encoded_metadata(metadata: &ObjectMeta, order: FieldOrder) -> Box<RawValue> {
+    let encoded = match order {
+        FieldOrder::Sorted => to_raw_value(metadata),
+        FieldOrder::Struct(_) => to_raw_value(&StructMetadata::from(metadata)),
+    };
+    encoded.expect(STRING_KEYS)
+}
+
 /// The encodable representation of an [`Object`].
 pub(crate) struct Encodable<'a> {
     api_version: Option<Cow<'a, str>>,
     kind: Option<&'a str>,
-    metadata: Metadata<'a>,
-    body: &'a [(String, Box<RawValue>)],
+    fields: Cow<'a, Fields>,
+    order: FieldOrder,
 }
 
+/// The value of a root field.
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Metadata<'a> {
-    Encoded(&'a RawValue),
-    Typed(&'a ObjectMeta),
+enum Root<'a> {
+    Text(&'a str),
+    Json(&'a RawValue),
 }
 
 impl Serialize for Encodable<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Fields { metadata, body } = &*self.fields;
+        let api_version = self.api_version.as_deref().map(|text| ("apiVersion", Root::Text(text)));
+        let kind = self.kind.map(|text| ("kind", Root::Text(text)));
+        let metadata = Some(("metadata", Root::Json(metadata)));
+        let (is_sorted, header) = match self.order {
+            FieldOrder::Sorted => (true, [api_version, kind, metadata]),
+            FieldOrder::Struct(_) => (false, [kind, api_version, metadata]),
+        };
+        let mut body = body.iter().map(|(name, value)| (name.as_str(), Root::Json(value))).peekable();
         let mut fields = serializer.serialize_map(None)?;
-        if let Some(api_version) = &self.api_version {
-            fields.serialize_entry("apiVersion", api_version)?;
+        for (name, value) in header.into_iter().flatten() {
+            while let Some((earlier, value)) = body.next_if(|(other, _)| is_sorted && *other < name) {
+                fields.serialize_entry(earlier, &value)?;
+            }
+            fields.serialize_entry(name, &value)?;
         }
-        if let Some(kind) = self.kind {
-            fields.serialize_entry("kind", kind)?;
-        }
-        fields.serialize_entry("metadata", &self.metadata)?;
-        for (name, value) in self.body {
-            fields.serialize_entry(name, value)?;
+        for (name, value) in body {
+            fields.serialize_entry(name, &value)?;
         }
         fields.end()
     }
@@ -342,10 +414,27 @@ mod tests {
     use super::*;
 
     #[test]
+    fn root_fields_have_the_order_of_the_kind() {
+        let fields =
+            json!({ "data": { "k": "v" }, "immutable": true, "metadata": { "name": "a", "labels": {} }, "z": 1 });
+        let object = Object::from_json(fields.as_object().unwrap().clone()).unwrap();
+        let text = |order| serde_json::to_string(&object.encodable(Some(("v1", "ConfigMap")), order)).unwrap();
+        let expected =
+            r#"{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a"},"immutable":true,"data":{"k":"v"},"z":1}"#;
+        assert_eq!(text(FieldOrder::of_kind("v1", "ConfigMap")), expected);
+        let expected =
+            r#"{"apiVersion":"v1","data":{"k":"v"},"immutable":true,"kind":"ConfigMap","metadata":{"name":"a"},"z":1}"#;
+        assert_eq!(text(FieldOrder::Sorted), expected);
+    }
+
+    #[test]
     fn modified_clones_are_encoded_with_their_changes() {
         let fields = json!({ "metadata": { "name": "a" }, "data": { "k": "v" } });
         let object = Object::from_json(fields.as_object().unwrap().clone()).unwrap();
-        let encoded = |object: &Object| serde_json::to_value(object.encodable(Some(("v1", "ConfigMap")))).unwrap();
+        let encoded = |object: &Object| {
+            let encodable = object.encodable(Some(("v1", "ConfigMap")), FieldOrder::of_kind("v1", "ConfigMap"));
+            serde_json::to_value(encodable).unwrap()
+        };
         assert_eq!(encoded(&object), object.to_json("v1", "ConfigMap"));
         let mut copy = object.clone();
         copy.body.insert("data".to_owned(), json!({}));
@@ -355,7 +444,7 @@ mod tests {
         );
         assert!(object != copy && object == object.clone());
         let mut moved = object;
-        moved.body = copy.body;
+        moved.body = mem::take(&mut copy.body);
         assert_eq!(
             encoded(&moved.into_resource_version(7))["metadata"],
             json!({ "name": "a", "resourceVersion": "7" })

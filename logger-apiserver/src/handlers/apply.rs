@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     api::{
+        depth,
         endpoint::Endpoint,
         error::{ApiError, Result},
         go,
@@ -16,7 +17,7 @@ use crate::{
     handlers::{decode, request::ResourceRequest, write},
     resource::managed_fields::{self},
     storage::state::State,
-    wire::duplicate_fields::{self, Decoded},
+    wire::duplicate_fields::{self, Decoded, YamlError},
 };
 
 /// Applies the body to an object, which is created if it does not exist.
@@ -89,8 +90,17 @@ pub(crate) fn check_strict(request: &ResourceRequest) -> Result<()> {
     Ok(())
 }
 
-/// Decodes the first document as YAML 1.1, as Go does.
+/// Decodes the first document as YAML 1.1, as Go does. JSON without duplicate fields is decoded as such, which has no
+/// other values: it may be deeper than YAML.
 fn yaml(body: &[u8]) -> Result<Decoded, String> {
+    let json = duplicate_fields::json(body).ok().filter(|decoded| decoded.strict_errors.is_empty());
+    if let Some(mut decoded) = json {
+        go::normalize_numbers(&mut decoded.value);
+        return Ok(decoded);
+    }
+    if depth::of_json(body).is_err() {
+        return Err(YamlError::TooDeep.to_string());
+    }
     let mut options = serde_saphyr::Options::default();
     options.legacy_octal_numbers = true;
     let mut decoded = duplicate_fields::yaml(body, options).map_err(|error| error.to_string())?;

@@ -70,9 +70,9 @@ pub(crate) fn validate_new(state: &State, request: &ResourceRequest, object: &mu
     // The object that is stored is the one that was validated. Its name and UID were generated for the calls.
     if let Some(validated) = outcome.map(|outcome| outcome.result).transpose()?.flatten() {
         let metadata = &mut object.metadata;
-        metadata.name = validated.metadata.name;
-        metadata.uid = validated.metadata.uid;
-        metadata.creation_timestamp = validated.metadata.creation_timestamp;
+        metadata.name = validated.metadata.name.clone();
+        metadata.uid = validated.metadata.uid.clone();
+        metadata.creation_timestamp = validated.metadata.creation_timestamp.clone();
     }
     Ok(())
 }

@@ -24,7 +24,7 @@ use crate::{
     },
     lifecycle::{commit, namespaces},
     resource::{
-        managed_fields, metadata, namespace, patch,
+        managed_fields, metadata, namespace, patch, pod_subresources,
         registry::Resource,
         request_size,
         strategy::{Generation, Strategy},
@@ -134,6 +134,7 @@ pub(crate) fn update(state: &mut State, request: &ResourceRequest) -> Result<(St
         found => found.ok_or_else(|| ApiError::not_found(&request.kind, request.name()))?,
     };
     request.track(Some(&old), &mut object)?;
+    pod_subresources::drop_other_changes(&request.endpoint, &mut object, &old);
     mutate(state, request, &mut object, &old, options.dry_run)?;
     escalation::check(state, request, &object, Some(&old))?;
     check_uid(request, &object, &old)?;
@@ -152,6 +153,7 @@ pub(crate) fn patch(state: &mut State, request: &ResourceRequest) -> Result<Stor
     let mut object = decode::patched(request, outcome)?;
     ensure_namespace(&mut object, request)?;
     check_name(&object, request)?;
+    pod_subresources::drop_other_changes(&request.endpoint, &mut object, &old);
     request.track(Some(&old), &mut object)?;
     mutate(state, request, &mut object, &old, options.dry_run)?;
     escalation::check(state, request, &object, Some(&old))?;
@@ -324,6 +326,8 @@ fn prepare_update(request: &ResourceRequest, new: &mut Object, old: &Object) -> 
         }
         Endpoint::Main | Endpoint::Pod(_) | Endpoint::Token | Endpoint::Scale(_) => {}
     }
+    // What mutating admission changed.
+    pod_subresources::drop_other_changes(&request.endpoint, new, old);
     metadata::preserve_system_fields(new, old);
     if kind.has_status {
         new.copy_field(old, "status");

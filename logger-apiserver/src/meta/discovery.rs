@@ -164,7 +164,7 @@ fn resource_bodies(kind: &Resource, is_terminating: bool) -> Vec<Value> {
             resource[field] = json!(names);
         }
     }
-    std::iter::once(resource).chain(created_subresources(kind)).chain(subresources(kind)).collect()
+    std::iter::once(resource).chain(kind_specific_subresources(kind)).chain(subresources(kind)).collect()
 }
 
 /// Returns the verbs of the main endpoint.
@@ -183,22 +183,24 @@ fn verbs(kind: &Resource, is_terminating: bool) -> Vec<&'static str> {
     verbs
 }
 
+/// The verbs of subresources that are parts of objects.
+const ALL_VERBS: [&str; 3] = ["get", "patch", "update"];
+
 /// Returns the subresources of a resource that are more than created, by name, or for custom kinds the status first.
 fn subresources(kind: &Resource) -> impl Iterator<Item = Value> {
-    const ALL: [&str; 3] = ["get", "patch", "update"];
     let body = |name: &str, verbs: &[&str]| {
         json!({
             "name": format!("{}/{name}", kind.plural), "singularName": "", "namespaced": kind.namespaced,
             "kind": kind.kind, "verbs": verbs,
         })
     };
-    let mut scale = body("scale", &ALL);
+    let mut scale = body("scale", &ALL_VERBS);
     (scale["group"], scale["version"], scale["kind"]) = (json!("autoscaling"), json!("v1"), json!("Scale"));
     let mut served = [
-        (kind.strategy.has_approval, body("approval", &ALL)),
+        (kind.strategy.has_approval, body("approval", &ALL_VERBS)),
         (kind.strategy.has_finalize, body("finalize", &["update"])),
         (kind.scale.is_some(), scale),
-        (kind.has_status, body("status", &ALL)),
+        (kind.has_status, body("status", &ALL_VERBS)),
     ];
     if kind.is_custom {
         served.reverse();
@@ -206,11 +208,16 @@ fn subresources(kind: &Resource) -> impl Iterator<Item = Value> {
     served.into_iter().filter(|(is_served, _)| *is_served).map(|(_, body)| body)
 }
 
-/// Returns the subresources that can only be created: those of pods and service accounts.
-fn created_subresources(kind: &Resource) -> Vec<Value> {
+/// Returns the subresources that only pods and service accounts have.
+fn kind_specific_subresources(kind: &Resource) -> Vec<Value> {
     let of_pod = |subresource: &PodSubresource| {
-        let type_ = subresource.group_version_kind();
-        created_subresource(&format!("pods/{}", type_.2.to_lowercase()), type_)
+        let name = format!("pods/{}", subresource.name());
+        if subresource.is_part() {
+            return json!({
+                "name": name, "singularName": "", "namespaced": true, "kind": "Pod", "verbs": ALL_VERBS,
+            });
+        }
+        created_subresource(&name, subresource.group_version_kind())
     };
     if !kind.is_custom && kind.group_resource() == SERVICE_ACCOUNTS {
         return vec![created_subresource("serviceaccounts/token", ("authentication.k8s.io", "v1", "TokenRequest"))];

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::{
     api::{
+        depth,
         error::{ApiError, Result},
         go,
     },
@@ -27,6 +28,8 @@ pub(crate) const STRATEGIC: &str = "application/strategic-merge-patch+json";
 const MAX_OPERATIONS: usize = 10_000;
 /// The maximum size of the JSON that all `copy` operations of a JSON patch add (`JSONPatchMaxCopyBytes`).
 const MAX_COPIED_BYTES: usize = 3 << 20;
+/// How often the depth of an object is measured while a JSON patch makes it deeper.
+const MAX_MEASUREMENTS: usize = 64;
 
 /// Applies a patch of a media type to the JSON of an object. The resource determines how a strategic merge patch is
 /// merged; without one, lists are replaced. Returns the errors of strict decoding.
@@ -70,8 +73,8 @@ fn json_patch(patch: &[u8], object: &mut Value) -> Result<Vec<String>> {
     strict_errors.truncate(MAX_ERRORS);
     strict_errors.iter_mut().for_each(|error| error.insert_str(0, "json patch "));
     let operations: json_patch::Patch = serde_json::from_value(operations).map_err(|_| ApiError::unprocessable())?;
-    let mut copied_bytes = 0;
-    operations.0.into_iter().try_for_each(|operation| execute(operation, object, &mut copied_bytes))?;
+    let mut budget = Budget::of(object);
+    operations.0.into_iter().try_for_each(|operation| execute(operation, object, &mut budget))?;
     Ok(strict_errors)
 }
 
@@ -85,13 +88,13 @@ pub(crate) fn apply_operations(operations: Vec<Value>, object: &mut Value) -> Re
         let detail = format!("The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {count}");
         return Err(ApiError::entity_too_large(&detail));
     }
-    let mut copied_bytes = 0;
+    let mut budget = Budget::of(object);
     for operation in operations {
         let describe = operation.to_string();
         let decoded: PatchOperation = serde_json::from_value(operation)
             .map_err(|error| ApiError::bad_request(format!("invalid operation {describe}: {error}")))?;
         let is_test = matches!(decoded, PatchOperation::Test(_));
-        match execute(decoded, object, &mut copied_bytes) {
+        match execute(decoded, object, &mut budget) {
             Err(_) if is_test => return Ok(false),
             Err(_) => return Err(ApiError::bad_request(format!("cannot execute the operation {describe}"))),
             Ok(()) => {}
@@ -100,21 +103,69 @@ pub(crate) fn apply_operations(operations: Vec<Value>, object: &mut Value) -> Re
     Ok(true)
 }
 
-/// Executes an operation. `copied_bytes` is the size of all values that were copied before, and is limited.
-fn execute(operation: PatchOperation, object: &mut Value, copied_bytes: &mut usize) -> Result<()> {
+/// What the operations of a JSON patch may create.
+struct Budget {
+    /// The size of all values that were copied, in bytes.
+    copied_bytes: usize,
+    /// An upper bound of the depth of the object.
+    depth: usize,
+    /// How often the depth can still be measured, because its bound exceeded the maximum.
+    measurements: usize,
+}
+
+impl Budget {
+    fn of(object: &Value) -> Self {
+        Self { copied_bytes: 0, depth: depth::of_value(object), measurements: MAX_MEASUREMENTS }
+    }
+
+    /// Takes the size of a copied value from the budget. The real server adds nothing for null.
+    fn copy(&mut self, copied: Option<&Value>) -> Result<()> {
+        let copied = copied.filter(|value| !value.is_null());
+        self.copied_bytes = self.copied_bytes.saturating_add(copied.map_or(0, go::json_size));
+        if self.copied_bytes > MAX_COPIED_BYTES { Err(ApiError::unprocessable()) } else { Ok(()) }
+    }
+
+    /// Updates the bound of the depth for an operation that is executed next.
+    fn extend_depth(&mut self, operation: &PatchOperation, object: &Value) {
+        let length = |path: &str| path.matches('/').count();
+        let depth = match operation {
+            PatchOperation::Add(add) => length(add.path.as_str()) + depth::of_value(&add.value),
+            PatchOperation::Replace(replace) => length(replace.path.as_str()) + depth::of_value(&replace.value),
+            PatchOperation::Copy(copy) => {
+                length(copy.path.as_str()) + object.pointer(copy.from.as_str()).map_or(0, depth::of_value)
+            }
+            PatchOperation::Move(moved) => {
+                length(moved.path.as_str()) + self.depth.saturating_sub(length(moved.from.as_str()))
+            }
+            PatchOperation::Remove(_) | PatchOperation::Test(_) => 0,
+        };
+        self.depth = self.depth.max(depth);
+    }
+
+    /// Rejects an object that is too deep.
+    fn check_depth(&mut self, object: &Value) -> Result<()> {
+        if self.depth <= depth::MAX_DEPTH {
+            return Ok(());
+        }
+        self.depth = depth::of_value(object);
+        self.measurements = self.measurements.saturating_sub(1);
+        let is_exhausted = self.measurements == 0;
+        if self.depth > depth::MAX_DEPTH || is_exhausted { Err(ApiError::unprocessable()) } else { Ok(()) }
+    }
+}
+
+/// Executes an operation within the budget.
+fn execute(operation: PatchOperation, object: &mut Value, budget: &mut Budget) -> Result<()> {
     if is_test_of_absence(&operation, object) {
         return Ok(());
     }
     let operation = rewrite_for_absent_fields(operation, object);
     if let PatchOperation::Copy(copy) = &operation {
-        // The real server adds nothing for null.
-        let copied = object.pointer(copy.from.as_str()).filter(|value| !value.is_null());
-        *copied_bytes = copied_bytes.saturating_add(copied.map_or(0, go::json_size));
-        if *copied_bytes > MAX_COPIED_BYTES {
-            return Err(ApiError::unprocessable());
-        }
+        budget.copy(object.pointer(copy.from.as_str()))?;
     }
-    json_patch::patch(object, &[operation]).map_err(|_| ApiError::unprocessable())
+    budget.extend_depth(&operation, object);
+    json_patch::patch(object, &[operation]).map_err(|_| ApiError::unprocessable())?;
+    budget.check_depth(object)
 }
 
 /// Returns the first unknown fields of operations.

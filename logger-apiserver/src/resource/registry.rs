@@ -15,6 +15,7 @@ use serde_json::{Map, Value};
 use crate::{
     api::{
         error::{ApiError, Result},
+        field_order::FieldOrder,
         go,
         kind::{Kind, ScalePaths, group_version, qualified},
         object::{Object, Stored},
@@ -99,6 +100,7 @@ impl Resource {
             scale: facts.has_scale.then(paths),
             storage_group: facts.storage_group.to_owned(),
             is_custom: false,
+            field_order: FieldOrder::of_kind(&group_version(facts.group, facts.version), facts.kind),
         };
         Self { names, strategy: &facts.strategy, source: Source::BuiltIn(facts), conversions: None }
     }
@@ -122,6 +124,7 @@ impl Resource {
             scale: version.subresources.as_ref().and_then(|sub| sub.scale.clone()),
             storage_group: spec.group.clone(),
             is_custom: true,
+            field_order: FieldOrder::Sorted,
         };
         static STRATEGY: Strategy = Strategy::CUSTOM_RESOURCE;
         let custom = CustomResource {
@@ -227,7 +230,7 @@ impl Resource {
         let mut object = Object::clone(stored);
         (conversion.from_storage)(&mut object);
         self.default_built_in(&mut object.body);
-        Arc::new(object)
+        Arc::new(object.with_order(self.field_order))
     }
 
     /// Returns whether this is the same version of the same definition, or the same built-in kind.
@@ -340,6 +343,7 @@ impl Resource {
         }
         object.body.values_mut().for_each(go::normalize_numbers);
         self.default_built_in(&mut object.body);
+        object.set_order(self.field_order);
         if let Some(conversion) = self.conversion() {
             (conversion.to_storage)(object);
         }

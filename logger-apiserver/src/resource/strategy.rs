@@ -32,7 +32,7 @@ pub(crate) struct Strategy {
     pub(crate) has_approval: bool,
     /// Only the verbs `get` and `list` are served.
     pub(crate) is_read_only: bool,
-    /// The subresources that can only be created.
+    /// The subresources that only pods have.
     pub(crate) pod_subresources: &'static [PodSubresource],
     /// An update of an object that does not exist creates it (`AllowCreateOnUpdate`).
     pub(crate) allows_create_on_update: bool,

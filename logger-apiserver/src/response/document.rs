@@ -11,7 +11,10 @@ use http::{
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-use crate::response::api_response::{ApiResponse, Body, full, response};
+use crate::{
+    api::field_order::FieldOrder,
+    response::api_response::{ApiResponse, Body, full, response},
+};
 
 /// The lifetime of a document that is requested by its hash.
 const IMMUTABLE_LIFETIME: SignedDuration = SignedDuration::from_hours(365 * 24);
@@ -27,6 +30,12 @@ pub(crate) struct Document {
 impl Document {
     pub(crate) fn json(value: &Value) -> Self {
         Self::new("application/json", value.to_string().into())
+    }
+
+    /// Creates a document of an object, whose fields have the order of its Go struct.
+    pub(crate) fn ordered(content_type: &'static str, object: &Value) -> Self {
+        let text = serde_json::to_vec(&FieldOrder::of_object(object).order(object));
+        Self::new(content_type, text.expect("JSON values have string keys").into())
     }
 
     pub(crate) fn new(content_type: &'static str, text: Bytes) -> Self {

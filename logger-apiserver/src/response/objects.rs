@@ -12,7 +12,7 @@ use crate::{
     },
     handlers::{list::Page, request::ResourceRequest},
     resource::registry::Resource,
-    response::table::Table,
+    response::{list_metadata::ListMetadata, table::Table},
     wire::{
         content::{Content, Encoding},
         negotiation::{self, Representation},
@@ -82,26 +82,26 @@ impl ObjectResponse {
     /// Encodes a list. As on the real server, items of built-in kinds have no type.
     fn encode_list(&self, page: &Page) -> Content {
         let (kind, encoding) = (&self.kind, self.encoding);
-        let mut metadata = json!({ "resourceVersion": page.version.to_string() });
-        if page.next.is_some() || kind.is_custom && self.representation == Representation::Object {
-            metadata["continue"] = json!(page.next.as_deref().unwrap_or_default());
-        }
-        if let Some(remaining) = page.remaining {
-            metadata["remainingItemCount"] = json!(remaining);
-        }
+        let has_token = page.next.is_some() || kind.is_custom && self.representation == Representation::Object;
+        let metadata = ListMetadata {
+            resource_version: page.version.to_string(),
+            r#continue: has_token.then(|| page.next.clone().unwrap_or_default()),
+            remaining_item_count: page.remaining,
+        };
         match self.representation {
             Representation::Table(options) => encoding.write(&Table::of_list(kind, options, page, metadata)),
             Representation::MetadataList(version) => {
                 let items: Vec<_> = page.items.iter().map(|object| object.partial_object_metadata(version)).collect();
                 let items = Some(items).filter(|items| !items.is_empty());
                 let (api_version, kind) = (version.api_version(), "PartialObjectMetadataList");
-                encoding.write(&List { api_version, kind, metadata, items })
+                encoding.write(&List { kind, api_version, metadata, items })
             }
             Representation::Object | Representation::Metadata(_) => {
                 let api_version = kind.api_version();
                 let type_meta = kind.is_custom.then_some((api_version.as_str(), kind.kind.as_str()));
-                let items = Some(page.items.iter().map(|object| object.encodable(type_meta)).collect());
-                encoding.write(&List { api_version: &api_version, kind: &kind.list_kind, metadata, items })
+                let items = page.items.iter().map(|object| object.encodable(type_meta, kind.field_order)).collect();
+                let list = List { kind: &kind.list_kind, api_version: &api_version, metadata, items: Some(items) };
+                if kind.is_custom { encoding.write(&SortedList::from(list)) } else { encoding.write(&list) }
             }
         }
     }
@@ -110,9 +110,25 @@ impl ObjectResponse {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct List<'a> {
-    api_version: &'a str,
     kind: &'a str,
-    metadata: Value,
+    api_version: &'a str,
+    metadata: ListMetadata,
     /// An empty list of metadata has null items.
     items: Option<Vec<Encodable<'a>>>,
+}
+
+/// A list of a custom kind, which Go encodes as a map.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct SortedList<'a> {
+    api_version: &'a str,
+    items: Option<Vec<Encodable<'a>>>,
+    kind: &'a str,
+    metadata: Value,
+}
+
+impl<'a> From<List<'a>> for SortedList<'a> {
+    fn from(List { kind, api_version, metadata, items }: List<'a>) -> Self {
+        Self { api_version, items, kind, metadata: json!(metadata) }
+    }
 }

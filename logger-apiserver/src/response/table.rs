@@ -17,13 +17,14 @@ pub(crate) mod scale;
 mod storage;
 mod workloads;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use crate::{
     api::object::{Encodable, Object},
     handlers::list::Page,
     resource::{printer_columns::built_in as printer_columns, registry::Resource},
+    response::list_metadata::ListMetadata,
     wire::negotiation::{IncludeObject, TableOptions},
 };
 
@@ -35,9 +36,9 @@ use row::Row;
 pub(crate) struct Table<'a> {
     kind: &'static str,
     api_version: &'static str,
-    metadata: Value,
+    metadata: ListMetadata,
     /// Only the first table of a watch has column definitions.
-    column_definitions: Option<Vec<Value>>,
+    column_definitions: Option<Vec<ColumnDefinition>>,
     rows: Option<Vec<TableRow<'a>>>,
 }
 
@@ -45,14 +46,41 @@ pub(crate) struct Table<'a> {
 struct TableRow<'a> {
     cells: Vec<Value>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    conditions: Vec<Value>,
+    conditions: Vec<RowCondition>,
     object: Option<Encodable<'a>>,
+}
+
+/// The definition of a column.
+struct ColumnDefinition(Value);
+
+impl Serialize for ColumnDefinition {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        in_order(&self.0, &["name", "type", "format", "description", "priority"], serializer)
+    }
+}
+
+/// A condition of a row.
+struct RowCondition(Value);
+
+impl Serialize for RowCondition {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        in_order(&self.0, &["type", "status", "reason", "message"], serializer)
+    }
+}
+
+/// Encodes the fields of an object in the order of these names.
+fn in_order<S: Serializer>(object: &Value, names: &[&str], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(names.iter().filter_map(|name| Some((name, object.get(name)?))))
 }
 
 impl<'a> Table<'a> {
     /// Creates the table of a list with its metadata.
-    pub(crate) fn of_list(kind: &'a Resource, options: TableOptions, page: &'a Page, metadata: Value) -> Self {
-        let rows: Vec<TableRow<'_>> = page.items.iter().map(|object| row(kind, options, object)).collect();
+    pub(crate) fn of_list(kind: &'a Resource, options: TableOptions, page: &'a Page, metadata: ListMetadata) -> Self {
+        let mut objects: Vec<&Object> = page.items.iter().map(|object| &**object).collect();
+        if kind.group_resource() == built_in::FLOW_SCHEMAS {
+            objects.sort_by_cached_key(|object| control_plane::precedence(object));
+        }
+        let rows: Vec<TableRow<'_>> = objects.into_iter().map(|object| row(kind, options, object)).collect();
         // In Go, a table without specific columns has nil rows if it is empty.
         let is_nil = rows.is_empty() && !kind.is_custom && printer_columns::of(&kind.group_resource()).is_none();
         Self::new(options, metadata, Some(headers(kind)), (!is_nil).then_some(rows))
@@ -60,7 +88,8 @@ impl<'a> Table<'a> {
 
     /// Creates the table of one object, for a response or an event of a watch.
     pub(crate) fn of_object(kind: &'a Resource, options: TableOptions, object: &'a Object, with_headers: bool) -> Self {
-        let metadata = json!({ "resourceVersion": object.resource_version() });
+        let metadata =
+            ListMetadata { resource_version: object.resource_version().to_owned(), ..ListMetadata::default() };
         Self::new(options, metadata, with_headers.then(|| headers(kind)), Some(vec![row(kind, options, object)]))
     }
 
@@ -78,10 +107,11 @@ impl<'a> Table<'a> {
 
     fn new(
         options: TableOptions,
-        metadata: Value,
+        metadata: ListMetadata,
         column_definitions: Option<Vec<Value>>,
         rows: Option<Vec<TableRow<'a>>>,
     ) -> Self {
+        let column_definitions = column_definitions.map(|all| all.into_iter().map(ColumnDefinition).collect());
         Self { kind: "Table", api_version: options.version.api_version(), metadata, column_definitions, rows }
     }
 }
@@ -102,6 +132,7 @@ fn row<'a>(kind: &'a Resource, options: TableOptions, object: &'a Object) -> Tab
         None => built_in::cells(&resource, &row).unwrap_or_else(|| vec![json!(object.name()), row.created_at()]),
     };
     let conditions = if resource == "pods" { pods::conditions(&row) } else { Vec::new() };
+    let conditions = conditions.into_iter().map(RowCondition).collect();
     let object = match options.include {
         IncludeObject::None => None,
         IncludeObject::Metadata => Some(object.partial_object_metadata(options.version)),

@@ -12,7 +12,7 @@ use bytes::Bytes;
 use futures::Stream;
 
 use crate::{
-    api::object::Object,
+    api::{depth::WithStack, object::Object},
     handlers::watch::{Frame, Watch, WatchEvent},
     resource::registry::Resource,
     response::table::Table,
@@ -29,7 +29,7 @@ pub(crate) fn frames(watch: Watch, shared: Arc<SharedState>) -> impl Stream<Item
         sent_headers: false,
         shared: shared.clone(),
     };
-    watch.frames(shared, move |event| encoder.encode(event))
+    WithStack::new(watch.frames(shared, move |event| encoder.encode(event)))
 }
 
 /// The number of events in the frames of a watch, shared by its stream and an observer.
@@ -64,7 +64,7 @@ impl Encoder {
         match event {
             WatchEvent::Object { type_, object, version } => Some(self.object(type_, object, *version)),
             WatchEvent::Bookmark(bookmark) => Some(self.bookmark(bookmark)),
-            WatchEvent::Error(error) => error.clone().into_status().map(|status| self.encoding.event("ERROR", &status)),
+            WatchEvent::Error(error) => error.clone().into_status().map(|status| self.encoding.error_event(&status)),
         }
     }
 

@@ -11,7 +11,7 @@ use std::{
 use bytes::Bytes;
 use futures::{FutureExt, future::BoxFuture};
 use http::{Request, Response, header::ACCEPT, request::Parts};
-use http_body_util::{BodyExt, LengthLimitError, Limited};
+use http_body_util::{BodyExt, Collected, LengthLimitError, Limited};
 use serde::Serialize;
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
@@ -21,12 +21,13 @@ use tower::BoxError;
 use crate::server::metrics::{self, Metrics};
 use crate::{
     api::{
+        depth::{self, WithStack},
         error::{ApiError, Result},
         webhook::{CallFn, WebhookRequest, WebhookResponse},
     },
     authentication::authenticator::Credentials,
     authorization::{recorder::Authorization, user::User},
-    controllers::{garbage_collector::GarbageCollector, resource_quota, role_aggregation},
+    controllers::{api_services, garbage_collector::GarbageCollector, resource_quota, role_aggregation},
     handlers::{
         load::{self, LoadError},
         webhooks::Session,
@@ -295,8 +296,10 @@ impl ApiServer {
         #[cfg(not(feature = "serve"))]
         let observe = |_: &State| {};
         let encoding = encoding_of(&parts);
-        let response = match Limited::new(body, MAX_BODY_BYTES).collect().await {
-            Ok(body) => self.handle(&parts, body.to_bytes(), &observe).await,
+        let body = Limited::new(body, MAX_BODY_BYTES).collect().await.map(Collected::to_bytes);
+        body.iter().for_each(|body| depth::prepare_for(body));
+        let response = match body {
+            Ok(body) => WithStack::new(self.handle(&parts, body, &observe)).await,
             Err(error) if error.is::<LengthLimitError>() => {
                 ApiError::entity_too_large(&format!("limit is {MAX_BODY_BYTES}")).into()
             }
@@ -306,7 +309,7 @@ impl ApiServer {
         if !measurement.is_observed() {
             measurement.observe(&self.shared.lock());
         }
-        let response = response.into_response(self.shared, encoding);
+        let response = depth::with_stack(|| response.into_response(self.shared, encoding));
         #[cfg(feature = "serve")]
         let response = measurement.finish(response);
         if parts.method == http::Method::HEAD { response.map(|_| Body::default()) } else { response }
@@ -350,9 +353,11 @@ impl ApiServer {
         Some(call(&mut collector.lock().unwrap_or_else(PoisonError::into_inner)))
     }
 
-    /// Updates quotas and aggregates cluster roles after these changes, and returns all changes. Like the garbage
-    /// collector, these are controllers of kube-controller-manager.
+    /// Registers the versions of definitions, updates quotas and aggregates cluster roles after these changes, and
+    /// returns all changes. Like the garbage collector, the last two are controllers of kube-controller-manager.
     fn run_controllers(&self, state: &mut State, mut changes: Vec<Arc<Event>>) -> Vec<Arc<Event>> {
+        api_services::sync(state, &changes);
+        changes.extend(state.store.take_events());
         if self.collector.is_none() {
             return changes;
         }

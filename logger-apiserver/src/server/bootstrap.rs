@@ -1,6 +1,7 @@
 //! Bootstrap objects: the namespaces, system priority classes and control plane objects of every cluster.
 
 pub(crate) mod control_plane;
+pub(crate) mod flow_control;
 pub(crate) mod policies;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
@@ -17,6 +18,9 @@ use crate::{
     storage::state::State,
 };
 
+/// The manager of objects that the server itself creates.
+const SERVER: &str = "kube-apiserver";
+
 /// The bootstrap namespaces.
 const NAMESPACES: [&str; 4] = ["default", "kube-node-lease", "kube-public", "kube-system"];
 
@@ -30,6 +34,12 @@ pub(crate) fn create(state: &mut State) {
 
 /// Creates an object if it does not exist.
 fn create_object(state: &mut State, resource: &str, object: &Value) {
+    create_object_as(state, SERVER, resource, object, None);
+}
+
+/// Creates an object if it does not exist, as a manager. The status belongs to another one, whose managed fields are
+/// given.
+fn create_object_as(state: &mut State, manager: &str, resource: &str, object: &Value, status: Option<&(Value, Value)>) {
     let (Some(kind), Some(fields)) = (state.registry.of_resource(resource), object.as_object()) else {
         return;
     };
@@ -40,9 +50,17 @@ fn create_object(state: &mut State, resource: &str, object: &Value) {
     if exists || kind.default(&mut object.body).is_err() {
         return;
     }
-    managed_fields::track(Author::server(&kind, &Endpoint::Main), None, &mut object);
+    managed_fields::track(Author { manager, kind: &kind, endpoint: &Endpoint::Main }, None, &mut object);
     metadata::fill_system_fields(kind.strategy.generation, &mut object);
-    state.store.put(resource, object);
+    if let Some((status, entry)) = status
+        && let Ok(entry) = serde_json::from_value(entry.clone())
+    {
+        object.body.insert("status".to_owned(), status.clone());
+        object.metadata.managed_fields.get_or_insert_default().insert(0, entry);
+    }
+    if kind.write(&mut object).is_ok() {
+        state.store.put(resource, object);
+    }
 }
 
 fn create_priority(state: &mut State, kind: &Resource, (name, value, description): &(&str, i64, &str)) {
@@ -53,6 +71,7 @@ fn create_priority(state: &mut State, kind: &Resource, (name, value, description
     kind.default_built_in(&mut class.body);
     managed_fields::track(Author::server(kind, &Endpoint::Main), None, &mut class);
     metadata::fill_system_fields(kind.strategy.generation, &mut class);
+    class.set_order(kind.field_order);
     state.store.put(priority_class::RESOURCE, class);
 }
 
@@ -66,6 +85,7 @@ fn create_namespaces(state: &mut State) {
         managed_fields::track(Author::server(&kind, &Endpoint::Main), None, &mut namespace);
         metadata::fill_system_fields(kind.strategy.generation, &mut namespace);
         namespace::prepare_create(&mut namespace);
+        namespace.set_order(kind.field_order);
         state.store.put("namespaces", namespace);
     }
 }

@@ -9,10 +9,10 @@ use crate::{
         service_accounts::{DEFAULT_ISSUER, TokenIssuer},
         signing_key::SigningKey,
     },
-    controllers::{garbage_collector::GarbageCollector, role_aggregation},
+    controllers::{api_services, garbage_collector::GarbageCollector, role_aggregation},
     server::{
         api_server::ApiServer,
-        bootstrap::{self, control_plane, policies},
+        bootstrap::{self, control_plane, flow_control, policies},
     },
     storage::{
         state::State,
@@ -138,8 +138,10 @@ impl Builder {
             bootstrap::create(&mut state);
         }
         control_plane::create(&mut state);
+        flow_control::create(&mut state);
         self.create_policies(&mut state);
         definitions::install_all(&mut state);
+        api_services::create(&mut state);
         let changes = state.store.take_events();
         state
             .persist(&changes)
@@ -153,7 +155,9 @@ impl Builder {
         let mut state = self.state();
         bootstrap::create(&mut state);
         control_plane::create(&mut state);
+        flow_control::create(&mut state);
         self.create_policies(&mut state);
+        api_services::create(&mut state);
         state.store.take_events();
         self.start(state)
     }

@@ -260,7 +260,9 @@ fn perform(state: &mut State, method: &Method, request: &ResourceRequest) -> Res
     if let Endpoint::Scale(paths) = &request.endpoint {
         return perform_scale(state, method, request, paths);
     }
-    if let Endpoint::Pod(subresource) = request.endpoint {
+    if let Endpoint::Pod(subresource) = request.endpoint
+        && !subresource.is_part()
+    {
         pods::create(state, method, request, subresource)?;
         return Ok(ApiResponse::success(StatusCode::CREATED));
     }
@@ -284,7 +286,9 @@ fn perform(state: &mut State, method: &Method, request: &ResourceRequest) -> Res
             Ok(ApiResponse::Watch(Box::new(Watch::new(state, request)?)))
         }
         Method::GET | Method::HEAD => Ok(ApiResponse::list(request, list::list(state, request)?)),
-        Method::POST | Method::DELETE if matches!(request.endpoint, Endpoint::Status | Endpoint::Approval) => {
+        Method::POST | Method::DELETE
+            if matches!(request.endpoint, Endpoint::Status | Endpoint::Approval | Endpoint::Pod(_)) =>
+        {
             Err(unsupported_verb(kind, method))
         }
         Method::POST if !named || kind.is_custom => {

@@ -17,10 +17,12 @@ use std::{
 };
 
 use redb::{Database, DatabaseError, Durability, ReadableDatabase, ReadableTable, TableDefinition};
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::{
-    api::object::Object,
+    api::{depth, object::Object},
+    resource::registry::Registry,
     storage::{
         state::Persistence,
         store::{Event, Store},
@@ -106,15 +108,26 @@ fn restore(database: &Database, store: &mut Store) -> Result<bool, Box<dyn std::
         (number(VERSION)?, number(RESERVED)?)
     };
     transaction.commit()?;
+    let registry = Registry::new();
     let objects = database.begin_read()?.open_table(OBJECTS)?;
     for entry in objects.iter()? {
         let (key, json) = entry?;
         let resource = key.value().split(SEPARATOR).next().unwrap_or_default().to_owned();
-        let fields: Map<String, Value> = serde_json::from_slice(json.value())?;
-        store.restore(&resource, Object::from_persisted(fields)?);
+        depth::prepare_for(json.value());
+        let fields = depth::with_stack(|| fields(json.value()))?;
+        let order = registry.of_resource(&resource).map(|kind| kind.field_order).unwrap_or_default();
+        let object = depth::with_stack(|| Object::from_persisted(fields))?;
+        store.restore(&resource, object.with_order(order));
     }
     store.continue_from(first_version(version.unwrap_or_default(), reserved.unwrap_or_default()));
     Ok(version.is_some())
+}
+
+/// Decodes the fields of an object, which can be deep.
+fn fields(json: &[u8]) -> serde_json::Result<Map<String, Value>> {
+    let mut deserializer = serde_json::Deserializer::from_slice(json);
+    deserializer.disable_recursion_limit();
+    Map::deserialize(&mut deserializer)
 }
 
 /// Returns the version to continue from: one that no client has received, if writes may be lost.

@@ -67,7 +67,7 @@ pub(crate) fn fields(content_type: &str, body: &[u8], api_version: &str, kind: &
             return Ok(Fields { fields, strict_errors: Vec::new() });
         }
         YAML => duplicate_fields::yaml(body, Options::default()).map_err(|error| match error {
-            YamlError::ExcessiveAliasing => DecodeError::Unrecognized(error.to_string()),
+            YamlError::ExcessiveAliasing | YamlError::TooDeep => DecodeError::Unrecognized(error.to_string()),
             YamlError::Syntax(detail) => unparsable(detail),
         })?,
         _ => return json_fields(duplicate_fields::json(body)),

@@ -1,10 +1,13 @@
 //! Response bodies, encoded as JSON, YAML or protobuf.
 
 use bytes::Bytes;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::wire::protobuf;
+use crate::{
+    api::{depth, field_order::FieldOrder},
+    wire::protobuf,
+};
 
 /// The encoding of values.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -17,6 +20,9 @@ pub(crate) enum Encoding {
 
 /// The capacity of the first allocation for JSON, in bytes. Most objects are smaller.
 const JSON_CAPACITY: usize = 1 << 10;
+
+/// The maximum depth of YAML. Deeper values are encoded as JSON.
+const MAX_YAML_DEPTH: usize = 1000;
 
 /// An encoded value.
 #[derive(Debug)]
@@ -60,6 +66,21 @@ impl Encoding {
         }
     }
 
+    /// Encodes an object that is no object of a resource. In JSON, its fields have the order of its Go struct.
+    pub(crate) fn write_struct(self, object: &impl Serialize) -> Content {
+        let object = as_value(object);
+        match self {
+            Self::Json => self.write(&FieldOrder::of_object(&object).order(&object)),
+            Self::Yaml | Self::Protobuf => self.write(&object),
+        }
+    }
+
+    /// Encodes an error as an event of a watch.
+    pub(crate) fn error_event(self, status: &impl Serialize) -> Bytes {
+        let status = as_value(status);
+        self.event("ERROR", &FieldOrder::of_object(&status).order(&status))
+    }
+
     /// Encodes an event of a watch: as a JSON line, or as a length-prefixed protobuf frame.
     pub(crate) fn event(self, type_: &str, object: &impl Serialize) -> Bytes {
         #[derive(Serialize)]
@@ -87,13 +108,21 @@ fn json(value: &impl Serialize) -> Vec<u8> {
     json
 }
 
+/// Returns the value of a serializable type. It has no maximum depth, unlike that of `serde_json::to_value`.
 fn as_value(value: &impl Serialize) -> Value {
-    serde_json::to_value(value).expect("objects have string keys and serialize")
+    let json = json(value);
+    let mut deserializer = serde_json::Deserializer::from_slice(&json);
+    deserializer.disable_recursion_limit();
+    Value::deserialize(&mut deserializer).expect("encoded JSON is valid")
 }
 
-/// Encodes a value as YAML, with its fields sorted by name.
+/// Encodes a value as YAML, with its fields sorted by name. Returns `None` if it is so deep that its indentation would
+/// need more memory than its content.
 fn yaml(value: &impl Serialize) -> Option<Vec<u8>> {
     let mut value = as_value(value);
+    if depth::of_value(&value) > MAX_YAML_DEPTH {
+        return None;
+    }
     value.sort_all_objects();
     serde_saphyr::to_string(&value).ok().map(String::into_bytes)
 }

@@ -9,7 +9,10 @@ use serde::{
 use serde_json::{Map, Number, Value};
 use serde_saphyr::{Budget, Error as ParseError, Options, Spanned, budget::BudgetBreach, options::DuplicateKeyPolicy};
 
-use crate::wire::{body::MAX_BODY_BYTES, unicode};
+use crate::{
+    api::depth,
+    wire::{body::MAX_BODY_BYTES, unicode},
+};
 
 /// The maximum number of strict decoding errors, as in Go's decoder.
 pub(crate) const MAX_ERRORS: usize = 100;
@@ -31,11 +34,13 @@ pub(crate) struct Decoded {
     pub(crate) strict_errors: Vec<String>,
 }
 
-/// Decodes JSON. Invalid Unicode is replaced.
+/// Decodes JSON of at most the maximum depth. Invalid Unicode is replaced.
 pub(crate) fn json(text: &[u8]) -> serde_json::Result<Decoded> {
+    depth::of_json(text).map_err(serde_json::Error::custom)?;
     let text = unicode::repair(text);
     let mut finder = Finder::default();
     let mut deserializer = serde_json::Deserializer::from_slice(&text);
+    deserializer.disable_recursion_limit();
     let value = finder.deserialize(&mut deserializer)?;
     deserializer.end()?;
     let strict_errors = finder.duplicates.iter().map(|path| format!("duplicate field {path:?}")).collect();
@@ -48,6 +53,9 @@ pub(crate) enum YamlError {
     /// The aliases multiply the size of the text.
     #[error("yaml: document contains excessive aliasing")]
     ExcessiveAliasing,
+    /// The text is too deep.
+    #[error("yaml: exceeded max depth of {}", depth::MAX_DEPTH)]
+    TooDeep,
     /// The syntax is invalid.
     #[error("{0}")]
     Syntax(String),
@@ -55,7 +63,11 @@ pub(crate) enum YamlError {
 
 impl From<ParseError> for YamlError {
     fn from(error: ParseError) -> Self {
-        if is_excessive_aliasing(&error) { Self::ExcessiveAliasing } else { Self::Syntax(error.to_string()) }
+        match error.without_snippet() {
+            ParseError::Budget { breach: BudgetBreach::Depth { .. }, .. } => Self::TooDeep,
+            _ if is_excessive_aliasing(&error) => Self::ExcessiveAliasing,
+            _ => Self::Syntax(error.to_string()),
+        }
     }
 }
 
@@ -71,6 +83,7 @@ fn is_excessive_aliasing(error: &ParseError) -> bool {
 /// Returns the limits for a text of this length. Apart from that of the depth, only anchors and aliases exceed them.
 fn budget(length: usize) -> Budget {
     let mut budget = Budget::default();
+    budget.max_depth = depth::MAX_DEPTH;
     budget.max_nodes = MAX_ALIASED_NODES.max(length);
     budget.max_events = 2 * budget.max_nodes;
     budget.max_total_scalar_bytes = MAX_SCALAR_BYTES;

@@ -7,18 +7,18 @@
 //! - Custom kinds and tables have no protobuf encoding.
 //!
 //! An object starts with the four bytes `k8s\0`, followed by an envelope (`runtime.Unknown`) that contains its type. A
-//! table (`types.json`) defines the fields of all types; decoding and encoding convert between protobuf and JSON.
+//! table (`api/types.json`) defines the fields of all types; decoding and encoding convert between protobuf and JSON.
 
 mod read;
 mod special;
-mod types;
 mod wire;
 mod write;
 
 use serde_json::{Map, Value};
 
+use crate::api::types::Types;
+
 use read::Values;
-use types::Types;
 use wire::Reader;
 pub(crate) use wire::Writer;
 

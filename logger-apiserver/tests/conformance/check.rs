@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::{
     answers::Answer,
+    json_order,
     normalize::{Normalizer, at},
     topic::{Check, Step},
 };
@@ -17,12 +18,16 @@ use crate::{
 const ATTEMPTS: usize = 200;
 const PAUSE: Duration = Duration::from_millis(50);
 
+/// The depth of JSON up to which it is decoded.
+const MAX_VALUE_DEPTH: usize = 100;
+
 /// A response.
 struct Response {
     code: StatusCode,
     headers: BTreeMap<String, String>,
-    /// JSON, the events of a watch, or text.
+    /// JSON, the events of a watch, or text. JSON that is too deep for a value is its depth.
     body: Value,
+    text: String,
 }
 
 /// Sends the requests of a check and returns the normalized answers. Each attempt has a dedicated namespace.
@@ -125,8 +130,12 @@ async fn send(
     let headers: BTreeMap<String, String> = compared.collect();
     let body = response.into_body().collect_bytes().await?;
     let media_type = headers.get("content-type").map(String::as_str).unwrap_or_default();
-    let body = decode(path, media_type, &String::from_utf8_lossy(&body));
-    Ok(Response { code, headers, body })
+    let text = String::from_utf8_lossy(&body).into_owned();
+    let body = match json_order::depth(&text) {
+        depth if depth > MAX_VALUE_DEPTH => json!({ "depth": depth }),
+        _ => decode(path, media_type, &text),
+    };
+    Ok(Response { code, headers, body, text })
 }
 
 /// Returns the body of a request.
@@ -136,6 +145,10 @@ fn body(step: &Step, variables: &BTreeMap<String, String>) -> Result<Vec<u8>, Fa
     }
     Ok(match substitute_all(&step.with.body, variables) {
         Value::Null => Vec::new(),
+        Value::String(text) if step.with.deep > 0 => {
+            let (open, close) = (r#"{"a":"#.repeat(step.with.deep), "}".repeat(step.with.deep));
+            text.replace("$deep", &format!("{open}1{close}")).into_bytes()
+        }
         Value::String(text) => text.into_bytes(),
         json => serde_json::to_vec(&json)?,
     })
@@ -165,7 +178,7 @@ fn is_periodic_bookmark(event: &Value) -> bool {
 }
 
 fn answer(step: &Step, response: Response, normalizer: &mut Normalizer) -> Answer {
-    let mut body = response.body;
+    let mut body = if step.with.order { json!(json_order::of(&response.text)) } else { response.body };
     normalizer.normalize(&mut body, step.with.managed);
     if !step.with.show.is_empty() {
         let shown = step.with.show.iter().map(|field| (field.clone(), at(&body, field).cloned().unwrap_or_default()));

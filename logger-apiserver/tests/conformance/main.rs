@@ -13,6 +13,7 @@ mod answers;
 mod check;
 mod differences;
 mod json_diff;
+mod json_order;
 mod normalize;
 mod servers;
 mod topic;

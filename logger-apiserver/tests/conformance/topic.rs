@@ -51,6 +51,10 @@ pub(crate) struct With {
     pub(crate) silent: bool,
     /// Managed fields are compared, too.
     pub(crate) managed: bool,
+    /// The order of the fields is compared in place of their values.
+    pub(crate) order: bool,
+    /// Replaces `$deep` in a body that is text by an object of this depth.
+    pub(crate) deep: usize,
 }
 
 #[derive(Deserialize)]

@@ -19,18 +19,12 @@ pub(crate) struct GoTags {
 pub(crate) enum Support {
     /// There is an equivalent.
     Supported,
-    /// It is not implemented yet.
-    Planned,
     /// It is excluded on purpose.
     Excluded,
 }
 
 const fn supported(tags: &'static [&'static str], equivalent: &'static str) -> GoTags {
     GoTags { tags, support: Support::Supported, equivalent }
-}
-
-const fn planned(tags: &'static [&'static str], equivalent: &'static str) -> GoTags {
-    GoTags { tags, support: Support::Planned, equivalent }
 }
 
 const fn excluded(tags: &'static [&'static str], equivalent: &'static str) -> GoTags {

@@ -23,7 +23,6 @@ pub(crate) fn page(layout: &Layout) -> File {
     text += &table("Go", "Rust", SECTIONS.iter().flat_map(tags));
     for (support, title, about, right) in [
         (Support::Supported, "Tags and flags with another equivalent", "No attribute is needed.", "Equivalent"),
-        (Support::Planned, "Not implemented yet", "There is no equivalent today.", "Planned"),
         (Support::Excluded, "Excluded on purpose", "There will be no equivalent.", "Reason"),
     ] {
         text += &format!("\n## {title}\n\n{about}\n");

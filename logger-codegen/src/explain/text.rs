@@ -53,7 +53,6 @@ fn go_tags(tool: &Tool, row: &GoTags) -> String {
     let tags = filled("  ", "  ", &row.tags.join("  "));
     let support = match row.support {
         Support::Supported => "",
-        Support::Planned => "Not implemented yet. ",
         Support::Excluded => "Excluded on purpose. ",
     };
     format!("{tags}{}{}\n", wrapped("", &format!("{support}{}", row.equivalent)), wrapped("tool     ", tool.name))

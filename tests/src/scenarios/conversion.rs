@@ -310,10 +310,11 @@ pub(super) async fn requests_fail_while_the_converter_is_down(client: Client) {
     assert_eq!((created.code, created.message), (500, failure("v2")));
     let second = gauges.in_version("v2");
     let patch = Patch::Merge(json!({ "spec": { "color": "red" } }));
-    let patched = rejection(second.patch("a", &PatchParams::default(), &patch).await);
-    assert_eq!((patched.code, patched.message), (500, failure("v1")));
-    let deleted = rejection(second.delete("a", &DeleteParams::default()).await);
-    assert_eq!((deleted.code, deleted.message), (500, failure("v1")));
+    // The real server fails to convert the stored object, or, from its watch cache, the updated one.
+    let is_failure =
+        |rejection: Box<Status>| rejection.code == 500 && [failure("v1"), failure("v2")].contains(&rejection.message);
+    assert!(is_failure(rejection(second.patch("a", &PatchParams::default(), &patch).await)));
+    assert!(is_failure(rejection(second.delete("a", &DeleteParams::default()).await)));
 
     let first = gauges.in_version("v1");
     let patched = first.patch("a", &PatchParams::default(), &patch).await.expect("the stored version is available");

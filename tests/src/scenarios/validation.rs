@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use crate::namespace;
 
 /// The number of objects that each scenario sends. They are the same in each run.
-const OBJECTS: usize = 150;
+const OBJECTS: usize = 300;
 
 pub(super) async fn client_and_server_report_the_same_errors_of_new_objects(client: Client) {
     let namespace = namespace(&client, "validated").await;
@@ -125,7 +125,7 @@ fn spec() -> impl Strategy<Value = Value> {
         )
         .boxed(),
         field("namespace", &[json!("garage")], &[json!("another")]).boxed(),
-        prop::option::weighted(0.5, service().prop_map(|service| ("service".to_owned(), service))).boxed(),
+        prop::option::weighted(0.2, service().prop_map(|service| ("service".to_owned(), service))).boxed(),
     ];
     (owner, fields).prop_map(|(owner, fields)| {
         let mut spec: Map<String, Value> = fields.into_iter().flatten().collect();

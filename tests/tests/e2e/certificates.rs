@@ -54,7 +54,7 @@ const CALL: Duration = Duration::from_millis(10);
 /// The interval in which a replica is replaced: several times in each phase of a rotation.
 const REPLACEMENT: Duration = Duration::from_millis(1700);
 /// How long a replica serves after its removal from the endpoints, for connections that were on their way to it.
-const REMOVAL: Duration = Duration::from_millis(500);
+const REMOVAL: Duration = Duration::from_millis(1500);
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 pub(super) fn trials(suite: &Arc<Suite>) -> Vec<Trial> {

@@ -9,7 +9,7 @@
 //!
 //! Three further files belong to `logger-apiserver`: `src/openapi/enums.json`, the enum values of fields and their
 //! descriptions; `src/table/columns.json`, the columns of `kubectl get`; and, from the tags of the Go structs
-//! (`wire/main.go`), `src/protobuf/types.json`, the protobuf encoding of the types.
+//! (`wire/main.go`), `src/api/types.json`, the order of the fields in JSON and the protobuf encoding of the types.
 
 mod columns;
 mod enums;

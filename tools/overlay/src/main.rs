@@ -19,7 +19,7 @@ struct Arguments {
 const OVERLAY: &str = "logger-crd/src/structural/overlay.json";
 const ENUMS: &str = "logger-apiserver/src/meta/openapi/enums.json";
 const COLUMNS: &str = "logger-apiserver/src/resource/printer_columns/built_in.json";
-const WIRE: &str = "logger-apiserver/src/wire/protobuf/types.json";
+const WIRE: &str = "logger-apiserver/src/api/types.json";
 
 fn main() -> ExitCode {
     match run(&Arguments::parse()) {

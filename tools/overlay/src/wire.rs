@@ -1,4 +1,4 @@
-//! The protobuf encoding of types, which a Go program reads from their struct tags.
+//! The fields of types in the order of JSON, and their protobuf encoding, which a Go program reads from the structs.
 
 use std::process::Command;
 
@@ -20,8 +20,8 @@ pub fn wire(version: &str) -> Result<String> {
     ensure!(output.status.success(), "go run {PROGRAM}: {}", String::from_utf8_lossy(&output.stderr).trim());
     let types = String::from_utf8(output.stdout).context("the output of the program is not UTF-8")?;
     let origin = json!({
-        "what": "The fields of Kubernetes' own types: `?` is omitted when empty, `+` is inlined; number in protobuf, \
-                 type (`*` optional, `[]` list, `{}` map), name in Go if it differs.",
+        "what": "The fields of Kubernetes' own types in their order in JSON: `?` is omitted when empty, `+` is \
+                 inlined; number in protobuf, type (`*` optional, `[]` list, `{}` map), name in Go if it differs.",
         "origin": format!("struct tags of the Go types of Kubernetes {version}, derived by `cargo xtask overlay`"),
         "license": "Apache-2.0, The Kubernetes Authors",
     });

@@ -1,10 +1,9 @@
 // Prints the wire format of Kubernetes' own types: the fields of each struct with their names in JSON, their numbers in
-// protobuf and their types, from the struct tags. `cargo xtask overlay` runs it in the module of the control plane.
+// protobuf and their types, from the struct tags, in the order of the struct, which is that of JSON. `cargo xtask overlay`
+// runs it in the module of the control plane.
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"log"
 	"os"
@@ -13,6 +12,7 @@ import (
 	"strings"
 
 	admissionregistration "k8s.io/api/admissionregistration/v1"
+	apidiscovery "k8s.io/api/apidiscovery/v2"
 	apps "k8s.io/api/apps/v1"
 	authentication "k8s.io/api/authentication/v1"
 	authorization "k8s.io/api/authorization/v1"
@@ -40,7 +40,7 @@ import (
 
 // The registrations of the served versions, which define the kinds.
 var groups = []func(*runtime.Scheme) error{
-	admissionregistration.AddToScheme, apiextensions.AddToScheme, apiregistration.AddToScheme, apps.AddToScheme,
+	admissionregistration.AddToScheme, apidiscovery.AddToScheme, apiextensions.AddToScheme, apiregistration.AddToScheme, apps.AddToScheme,
 	authentication.AddToScheme, authorization.AddToScheme, autoscalingv1.AddToScheme, autoscalingv2.AddToScheme, batch.AddToScheme,
 	certificates.AddToScheme, coordination.AddToScheme, core.AddToScheme, discovery.AddToScheme, events.AddToScheme,
 	flowcontrol.AddToScheme, networking.AddToScheme, node.AddToScheme, policy.AddToScheme, rbac.AddToScheme, resource.AddToScheme,
@@ -69,7 +69,10 @@ var special = map[string]string{
 }
 
 // The fields of all types by type name.
-type table map[string]map[string]string
+type table map[string][]entry
+
+// One field of a struct.
+type entry struct{ key, value string }
 
 func main() {
 	types := table{}
@@ -102,17 +105,18 @@ func (types table) add(type_ reflect.Type) string {
 	if _, ok := types[name]; ok {
 		return name
 	}
-	fields := map[string]string{}
-	types[name] = fields
+	types[name] = nil
 	if type_.Kind() == reflect.Slice {
-		fields["[]"] = "1 []" + types.of(type_.Elem())
+		types[name] = []entry{{"[]", "1 []" + types.of(type_.Elem())}}
 		return name
 	}
+	var fields []entry
 	for i := range type_.NumField() {
 		if key, value, ok := types.field(type_.Field(i)); ok {
-			fields[key] = value
+			fields = append(fields, entry{key, value})
 		}
 	}
+	types[name] = fields
 	return name
 }
 
@@ -178,11 +182,11 @@ func name(type_ reflect.Type) string {
 func (types table) String() string {
 	var lines []string
 	for name, fields := range types {
-		var line bytes.Buffer
-		if err := json.NewEncoder(&line).Encode(fields); err != nil {
-			log.Fatal(err)
+		var entries []string
+		for _, field := range fields {
+			entries = append(entries, fmt.Sprintf("%q:%q", field.key, field.value))
 		}
-		lines = append(lines, fmt.Sprintf("%q:%s", name, strings.TrimSpace(line.String())))
+		lines = append(lines, fmt.Sprintf("%q:{%s}", name, strings.Join(entries, ",")))
 	}
 	sort.Strings(lines)
 	return strings.Join(lines, ",\n") + "\n"

@@ -66,6 +66,7 @@ impl<'a> Admission<'a> {
             Endpoint::Status => Some("status"),
             Endpoint::Finalize => Some("finalize"),
             Endpoint::Approval => Some("approval"),
+            Endpoint::Pod(subresource) if subresource.is_part() => Some(subresource.name()),
             Endpoint::Pod(_) | Endpoint::Token | Endpoint::Scale(_) => None,
         }
     }

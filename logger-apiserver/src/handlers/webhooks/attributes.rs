@@ -59,7 +59,8 @@ impl Attributes {
             Endpoint::Status => "status",
             Endpoint::Finalize => "finalize",
             Endpoint::Approval => "approval",
-            Endpoint::Main | Endpoint::Pod(_) | Endpoint::Token | Endpoint::Scale(_) => "",
+            Endpoint::Pod(subresource) => subresource.name(),
+            Endpoint::Main | Endpoint::Token | Endpoint::Scale(_) => "",
         };
         let mut attributes = Self {
             operation,

@@ -1,7 +1,11 @@
 //! Validating admission: the limit ranges and the quotas of the namespace.
 
 use crate::{
-    api::{endpoint::Endpoint, error::Result, object::Object},
+    api::{
+        endpoint::{Endpoint, PodSubresource},
+        error::Result,
+        object::Object,
+    },
     handlers::request::ResourceRequest,
     lifecycle::quotas::{self, Status},
     resource::{
@@ -21,10 +25,11 @@ pub(super) fn validate(
     new: &Object,
     old: Option<&Object>,
 ) -> Result<Vec<Charge>> {
-    if request.endpoint != Endpoint::Main || !request.kind.namespaced {
+    let is_resize = request.endpoint == Endpoint::Pod(PodSubresource::Resize);
+    if request.endpoint != Endpoint::Main && !is_resize || !request.kind.namespaced {
         return Ok(Vec::new());
     }
-    limit_range::check(&state.store, &request.kind, new, old)?;
+    limit_range::check(&state.store, &request.kind, &request.endpoint, new, old)?;
     quota::charge(&state.store, &request.kind, new, old)
 }
 

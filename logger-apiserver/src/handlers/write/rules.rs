@@ -42,7 +42,7 @@ pub(crate) fn check(request: &ResourceRequest, object: &Object, old: Option<&Obj
         errors.extend(value::validate(&object.body, schema).into_iter().map(FieldError::from));
     }
     if let Some(built_in_kind) = kind.as_built_in() {
-        let found = built_in::check(built_in_kind, object, old);
+        let found = built_in::check(built_in_kind, &request.endpoint, object, old);
         // For missing fields, the errors of the kind are more specific than those of the schema.
         errors.retain(|error| !error.is_required() || found.iter().all(|other| other.field() != error.field()));
         errors.extend(found);

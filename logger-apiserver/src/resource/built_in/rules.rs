@@ -12,6 +12,7 @@ mod field_value;
 mod formats;
 mod handlers;
 mod ingresses;
+mod pod_resize;
 mod pod_updates;
 mod pods;
 mod policies;
@@ -25,7 +26,7 @@ use serde_json::Value;
 
 use super::BuiltIn;
 use crate::{
-    api::{error::FieldError, object::Object},
+    api::{endpoint::Endpoint, error::FieldError, object::Object},
     resource::selector,
 };
 
@@ -54,12 +55,13 @@ pub(crate) type Rule = fn(&Change<'_>, &mut Errors);
 
 /// An object to validate, with the object that it replaces.
 pub(crate) struct Change<'a> {
+    endpoint: &'a Endpoint,
     object: &'a Object,
     old: Option<&'a Object>,
 }
 
 /// Validates an object and, if it replaces another, the update.
-pub(crate) fn check(kind: &BuiltIn, object: &Object, old: Option<&Object>) -> Vec<FieldError> {
+pub(crate) fn check(kind: &BuiltIn, endpoint: &Endpoint, object: &Object, old: Option<&Object>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     if kind.has_scale {
         errors.extend(negative_replicas(object));
@@ -74,7 +76,7 @@ pub(crate) fn check(kind: &BuiltIn, object: &Object, old: Option<&Object>) -> Ve
         errors.extend(kind.strategy.immutable.iter().filter_map(|(path, why)| immutable_field(path, why, object, old)));
         errors.extend(immutable_spec(kind, object, old));
     }
-    kind.strategy.rules.iter().for_each(|rule| rule(&Change { object, old }, &mut errors));
+    kind.strategy.rules.iter().for_each(|rule| rule(&Change { endpoint, object, old }, &mut errors));
     errors
 }
 

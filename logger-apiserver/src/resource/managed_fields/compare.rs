@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::{
-    path::{Path, PathElement},
+    path::PathElement,
     set::FieldSet,
     types::{Identity, List, Map, Shape, Type},
 };
@@ -32,115 +32,135 @@ impl Comparison {
     }
 }
 
-/// The length of a path from which on equal fields are compared as others. This bounds how often a value is compared.
+/// The depth from which on equal fields are compared as others. This bounds how often a value is compared.
 const MAX_EQUAL_DEPTH: usize = 3;
 
 /// Compares two values of a type.
 pub(crate) fn compare(old: &Value, new: &Value, type_: &Type) -> Comparison {
-    let mut walk = Walk { found: Comparison::default(), path: Path::new() };
-    walk.value(Some(old), Some(new), type_);
-    walk.found
+    value(Some(old), Some(new), type_, 0).below
 }
 
-struct Walk {
-    found: Comparison,
-    path: Path,
+/// The differences of a field.
+#[derive(Default)]
+struct Change {
+    /// Whether the field itself is a member of the sets.
+    is_removed: bool,
+    is_modified: bool,
+    is_added: bool,
+    /// The differences below the field.
+    below: Comparison,
 }
 
-impl Walk {
-    fn value(&mut self, old: Option<&Value>, new: Option<&Value>, type_: &Type) {
-        let (old_shape, new_shape) = (type_.shape(old), type_.shape(new));
-        let is_leaf = if new.is_none() {
-            self.shape(old, new, old_shape)
-        } else {
-            // A change of shape removes the fields of the old shape.
-            if old.is_some() && !old_shape.is(new_shape) {
-                self.shape(old, new, old_shape);
-            }
-            self.shape(old, new, new_shape)
-        };
-        if is_leaf {
-            return;
-        }
-        if old.is_none() {
-            self.found.added.insert(&self.path);
-        } else if new.is_none() {
-            self.found.removed.insert(&self.path);
-        }
+impl Change {
+    fn is_empty(&self) -> bool {
+        let Self { is_removed, is_modified, is_added, below: Comparison { removed, modified, added } } = self;
+        !is_removed && !is_modified && !is_added && [removed, modified, added].iter().all(|set| set.is_empty())
     }
 
-    /// Compares as one shape. Returns whether the field was compared as a leaf.
-    fn shape(&mut self, old: Option<&Value>, new: Option<&Value>, shape: Shape<'_>) -> bool {
-        let is_leaf = match shape {
-            Shape::Scalar(_) => true,
-            Shape::List(list) => list.identity == Identity::None || no_items(old) && no_items(new),
-            Shape::Map(map) => map.atomic || no_fields(old) && no_fields(new),
-        };
-        match shape {
-            _ if is_leaf => self.leaf(old, new),
-            Shape::List(list) => self.items(old, new, list),
-            Shape::Map(map) => self.fields(old, new, map),
-            Shape::Scalar(_) => {}
-        }
-        is_leaf
+    /// Adds the differences of the same field in another shape.
+    fn merge(&mut self, other: Self) {
+        self.is_removed |= other.is_removed;
+        self.is_modified |= other.is_modified;
+        self.is_added |= other.is_added;
+        self.below.removed.merge(other.below.removed);
+        self.below.modified.merge(other.below.modified);
+        self.below.added.merge(other.below.added);
     }
+}
 
-    fn leaf(&mut self, old: Option<&Value>, new: Option<&Value>) {
-        match (old, new) {
-            (None, _) => self.found.added.insert(&self.path),
-            (_, None) => self.found.removed.insert(&self.path),
-            (Some(old), Some(new)) if old != new => self.found.modified.insert(&self.path),
-            (Some(_), Some(_)) => {}
+impl Comparison {
+    fn insert(&mut self, element: &PathElement, change: Change) {
+        if !change.is_empty() {
+            let Change { is_removed, is_modified, is_added, below } = change;
+            self.removed.insert_branch(element.clone(), is_removed, below.removed);
+            self.modified.insert_branch(element.clone(), is_modified, below.modified);
+            self.added.insert_branch(element.clone(), is_added, below.added);
         }
     }
+}
 
-    fn fields(&mut self, old: Option<&Value>, new: Option<&Value>, map: &Map) {
-        let maps = [old, new].map(|value| value.and_then(Value::as_object));
-        let names: BTreeSet<&String> = maps.iter().copied().flatten().flat_map(|fields| fields.keys()).collect();
-        for name in names {
-            let [old, new] = maps.map(|fields| fields.and_then(|fields| fields.get(name)));
-            // Most fields of an object are equal, and have no differences.
-            if self.path.len() < MAX_EQUAL_DEPTH && old == new {
-                continue;
-            }
-            self.path.push(PathElement::field(name));
-            self.value(old, new, map.field(name).unwrap_or(&Type::Deduced));
-            self.path.pop();
+fn value(old: Option<&Value>, new: Option<&Value>, type_: &Type, depth: usize) -> Change {
+    let (old_shape, new_shape) = (type_.shape(old), type_.shape(new));
+    let mut change = Change::default();
+    let is_leaf = if new.is_none() {
+        shape(old, new, old_shape, depth, &mut change)
+    } else {
+        // A change of shape removes the fields of the old shape.
+        if old.is_some() && !old_shape.is(new_shape) {
+            shape(old, new, old_shape, depth, &mut change);
         }
+        shape(old, new, new_shape, depth, &mut change)
+    };
+    if !is_leaf {
+        change.is_added |= old.is_none();
+        change.is_removed |= old.is_some() && new.is_none();
     }
+    change
+}
 
-    fn items(&mut self, old: Option<&Value>, new: Option<&Value>, list: &List) {
-        let [old, new] = [old, new].map(|value| by_element(value, list));
-        let elements: BTreeSet<&PathElement> = old.keys().chain(new.keys()).collect();
-        for element in elements {
-            let [old, new] = [&old, &new].map(|items| items.get(element).map_or(&[][..], Vec::as_slice));
-            self.path.push(element.clone());
-            self.items_of_element(old, new, list);
-            self.path.pop();
+/// Compares as one shape. Returns whether the field was compared as a leaf.
+fn shape(old: Option<&Value>, new: Option<&Value>, shape: Shape<'_>, depth: usize, change: &mut Change) -> bool {
+    let is_leaf = match shape {
+        Shape::Scalar(_) => true,
+        Shape::List(list) => list.identity == Identity::None || no_items(old) && no_items(new),
+        Shape::Map(map) => map.atomic || no_fields(old) && no_fields(new),
+    };
+    change.merge(match shape {
+        _ if is_leaf => leaf(old, new),
+        Shape::List(list) => Change { below: items(old, new, list, depth), ..Change::default() },
+        Shape::Map(map) => Change { below: fields(old, new, map, depth), ..Change::default() },
+        Shape::Scalar(_) => Change::default(),
+    });
+    is_leaf
+}
+
+fn leaf(old: Option<&Value>, new: Option<&Value>) -> Change {
+    match (old, new) {
+        (None, _) => Change { is_added: true, ..Change::default() },
+        (_, None) => Change { is_removed: true, ..Change::default() },
+        (Some(old), Some(new)) => Change { is_modified: old != new, ..Change::default() },
+    }
+}
+
+fn fields(old: Option<&Value>, new: Option<&Value>, map: &Map, depth: usize) -> Comparison {
+    let maps = [old, new].map(|value| value.and_then(Value::as_object));
+    let names: BTreeSet<&String> = maps.iter().copied().flatten().flat_map(|fields| fields.keys()).collect();
+    let mut found = Comparison::default();
+    for name in names {
+        let [old, new] = maps.map(|fields| fields.and_then(|fields| fields.get(name)));
+        // Most fields of an object are equal, and have no differences.
+        if depth < MAX_EQUAL_DEPTH && old == new {
+            continue;
         }
+        let type_ = map.field(name).unwrap_or(&Type::Deduced);
+        found.insert(&PathElement::field(name), value(old, new, type_, depth + 1));
     }
+    found
+}
 
-    /// Compares the items with the same path element. Duplicates are compared as one value.
-    fn items_of_element(&mut self, old: &[&Value], new: &[&Value], list: &List) {
-        match (old, new) {
-            ([] | [_], [] | [_]) => self.value(old.first().copied(), new.first().copied(), &list.item),
-            ([_, _, ..], [_, _, ..]) => {
-                if old != new {
-                    self.found.modified.insert(&self.path);
-                }
-            }
-            (_, [] | [_]) => {
-                if let [new] = new {
-                    self.value(None, Some(new), &list.item);
-                }
-                self.found.removed.insert(&self.path);
-            }
-            ([] | [_], _) => {
-                if let [old] = old {
-                    self.value(Some(old), None, &list.item);
-                }
-                self.found.added.insert(&self.path);
-            }
+fn items(old: Option<&Value>, new: Option<&Value>, list: &List, depth: usize) -> Comparison {
+    let [old, new] = [old, new].map(|value| by_element(value, list));
+    let elements: BTreeSet<&PathElement> = old.keys().chain(new.keys()).collect();
+    let mut found = Comparison::default();
+    for element in elements {
+        let [old, new] = [&old, &new].map(|items| items.get(element).map_or(&[][..], Vec::as_slice));
+        found.insert(element, items_of_element(old, new, list, depth + 1));
+    }
+    found
+}
+
+/// Compares the items with the same path element. Duplicates are compared as one value.
+fn items_of_element(old: &[&Value], new: &[&Value], list: &List, depth: usize) -> Change {
+    match (old, new) {
+        ([] | [_], [] | [_]) => value(old.first().copied(), new.first().copied(), &list.item, depth),
+        ([_, _, ..], [_, _, ..]) => Change { is_modified: old != new, ..Change::default() },
+        (_, [] | [_]) => {
+            let change = new.first().map(|new| value(None, Some(new), &list.item, depth));
+            Change { is_removed: true, ..change.unwrap_or_default() }
+        }
+        ([] | [_], _) => {
+            let change = old.first().map(|old| value(Some(old), None, &list.item, depth));
+            Change { is_added: true, ..change.unwrap_or_default() }
         }
     }
 }

@@ -11,6 +11,9 @@ use super::{
 /// The rows of a resource.
 type Cells = fn(&Row<'_>) -> Vec<Value>;
 
+/// The resource whose tables are sorted by precedence.
+pub(super) const FLOW_SCHEMAS: &str = "flowschemas.flowcontrol.apiserver.k8s.io";
+
 /// The resources (`plural.group`) with specific columns, by group.
 const CELLS: &[(&str, Cells)] = &[
     ("componentstatuses", control_plane::component_status),
@@ -55,7 +58,7 @@ const CELLS: &[(&str, Cells)] = &[
     ("leases.coordination.k8s.io", |row| with_name_and_age(row, vec![json!(row.text("spec.holderIdentity"))])),
     ("endpointslices.discovery.k8s.io", network::endpoint_slice),
     ("events.events.k8s.io", |row| events::event(row, &events::NEW_EVENT)),
-    ("flowschemas.flowcontrol.apiserver.k8s.io", control_plane::flow_schema),
+    (FLOW_SCHEMAS, control_plane::flow_schema),
     ("prioritylevelconfigurations.flowcontrol.apiserver.k8s.io", control_plane::priority_level),
     ("ingressclasses.networking.k8s.io", network::ingress_class),
     ("ingresses.networking.k8s.io", network::ingress),

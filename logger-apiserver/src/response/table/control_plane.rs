@@ -7,7 +7,7 @@ use super::{
     duration,
     row::{NONE, Row, UNSET, text},
 };
-use crate::resource::selector;
+use crate::{api::object::Object, resource::selector};
 
 pub(super) fn api_service(row: &Row<'_>) -> Vec<Value> {
     let service = row.get("spec.service");
@@ -62,6 +62,11 @@ pub(super) fn component_status(row: &Row<'_>) -> Vec<Value> {
         }
     };
     vec![row.name(), json!(status), json!(message), json!(error)]
+}
+
+/// Returns the rank of a flow schema, by which tables are sorted.
+pub(super) fn precedence(schema: &Object) -> i64 {
+    schema.field("spec.matchingPrecedence").and_then(Value::as_i64).unwrap_or_default()
 }
 
 pub(super) fn flow_schema(row: &Row<'_>) -> Vec<Value> {

@@ -3,11 +3,11 @@
 use base64::{Engine, engine::general_purpose::STANDARD};
 use serde_json::{Map, Number, Value, json};
 
-use super::{
+use super::wire::{self, BYTES, FIXED64, Reader, VARINT};
+use crate::api::{
+    go::normalize_numbers,
     types::{Cardinality, Field, JsonTag, Type, Types, ValueType},
-    wire::{self, BYTES, FIXED64, Reader, VARINT},
 };
-use crate::api::go::normalize_numbers;
 
 /// The maximum nesting of messages, as for JSON.
 const MAX_DEPTH: u32 = 128;

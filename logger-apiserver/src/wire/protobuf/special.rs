@@ -5,10 +5,10 @@ use serde_json::{Value, json};
 
 use super::{
     read::Values,
-    types::{Special, Types},
     wire::{self, Reader, VARINT, Writer},
     write,
 };
+use crate::api::types::{Special, Types};
 
 /// The discriminator of an [`IntOrString`](Special::IntOrString) that is a string.
 const IS_STRING: u64 = 1;

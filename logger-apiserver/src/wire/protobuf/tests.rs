@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::*;
-use crate::ApiServer;
+use crate::{ApiServer, api::types};
 
 /// A response of a real server in both encodings, recorded by `tests/protobuf`.
 #[derive(Deserialize)]

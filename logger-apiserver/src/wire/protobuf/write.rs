@@ -3,10 +3,8 @@
 use base64::{Engine, engine::general_purpose::STANDARD};
 use serde_json::Value;
 
-use super::{
-    types::{Cardinality, Field, JsonTag, Type, Types, ValueType},
-    wire::Writer,
-};
+use super::wire::Writer;
+use crate::api::types::{Cardinality, Field, JsonTag, Type, Types, ValueType};
 
 /// Encodes the fields of an object. Fields that are not pointers are encoded even if they are absent.
 pub(super) fn message(type_: &Type, object: &Value) -> Vec<u8> {

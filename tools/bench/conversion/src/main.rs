@@ -65,14 +65,17 @@ fn check(response: &[u8]) -> Result<usize> {
     Ok(objects)
 }
 
+/// Responds to a request, as the server of the webhook calls it.
+type Respond = dyn Fn(Request<Bytes>) -> BoxFuture<'static, Response<Bytes>>;
+
 /// The webhook as its server calls it.
-struct Webhook<F> {
-    respond: F,
+struct Webhook {
+    respond: Box<Respond>,
     path: String,
 }
 
 /// Creates the webhook of the Logger.
-fn webhook() -> Result<Webhook<impl Fn(Request<Bytes>) -> BoxFuture<'static, Response<Bytes>>>> {
+fn webhook() -> Result<Webhook> {
     let converter = Converter::hub::<v2::Logger>().spoke::<v1::Logger>().build();
     let description = ConversionWebhookDescription::new(converter.group(), converter.kind(), converter.plural());
     let path = description.path.clone();
@@ -80,10 +83,10 @@ fn webhook() -> Result<Webhook<impl Fn(Request<Bytes>) -> BoxFuture<'static, Res
         converter.convert(object.take(), target).map(|converted| *object = converted)
     };
     let respond = Webhooks::new().conversion(description, convert).into_service()?;
-    Ok(Webhook { respond, path })
+    Ok(Webhook { respond: Box::new(respond), path })
 }
 
-impl<F: Fn(Request<Bytes>) -> BoxFuture<'static, Response<Bytes>>> Webhook<F> {
+impl Webhook {
     async fn respond(&self, body: &Bytes) -> Result<Bytes> {
         let request = Request::builder().method(Method::POST).uri(&self.path);
         let request = request.header(CONTENT_TYPE, "application/json").body(body.clone())?;

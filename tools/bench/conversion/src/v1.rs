@@ -13,7 +13,7 @@ use crate::v2;
 #[genclient]
 #[k8s(short_names = ["lg"], subresource(status))]
 #[convert(hub = v2::Logger)]
-pub struct Logger {
+pub(crate) struct Logger {
     /// Standard metadata of the object.
     pub metadata: ObjectMeta,
     /// The desired state.
@@ -26,7 +26,7 @@ pub struct Logger {
 #[derive(Clone, Convert, Debug, Default, PartialEq, DeepCopy, Deserialize, JsonSchema, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[convert(hub = v2::LoggerSpec)]
-pub struct LoggerSpec {
+pub(crate) struct LoggerSpec {
     /// Name of the log.
     pub name: String,
     /// Seconds between two records.
@@ -47,7 +47,7 @@ pub struct LoggerSpec {
 #[derive(Clone, Convert, Debug, Default, PartialEq, DeepCopy, Deserialize, JsonSchema, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[convert(hub = v2::LoggerDestination)]
-pub struct LoggerSink {
+pub(crate) struct LoggerSink {
     /// The file.
     #[convert(from = "file")]
     pub path: String,

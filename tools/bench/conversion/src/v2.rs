@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 #[genclient]
 #[k8s(short_names = ["lg"], storage, subresource(status))]
 #[convert(hub)]
-pub struct Logger {
+pub(crate) struct Logger {
     /// Standard metadata of the object.
     pub metadata: ObjectMeta,
     /// The desired state.
@@ -27,7 +27,7 @@ pub struct Logger {
 #[derive(Clone, Convert, Debug, Default, PartialEq, DeepCopy, Deserialize, JsonSchema, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[convert(hub)]
-pub struct LoggerSpec {
+pub(crate) struct LoggerSpec {
     /// Name of the log.
     pub name: String,
     /// Time between two records, such as `17s`.
@@ -46,7 +46,7 @@ pub struct LoggerSpec {
 #[derive(Clone, Convert, Debug, Default, PartialEq, DeepCopy, Deserialize, JsonSchema, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[convert(hub)]
-pub struct LoggerDestination {
+pub(crate) struct LoggerDestination {
     /// The file.
     pub file: String,
     /// Size in bytes at which a new file is started.
@@ -58,7 +58,7 @@ pub struct LoggerDestination {
 /// LoggerStatus is the last observed state of a Logger, the same in both versions.
 #[derive(Clone, Debug, Default, PartialEq, DeepCopy, Deserialize, JsonSchema, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct LoggerStatus {
+pub(crate) struct LoggerStatus {
     /// Whether the log is being written.
     pub state: Option<String>,
     /// Generation of the spec that this status describes.

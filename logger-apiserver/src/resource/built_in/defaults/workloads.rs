@@ -9,12 +9,12 @@ use crate::{
 };
 
 /// Generates the selector and the labels of a new job from its uid, unless `manualSelector` is set. A job without labels
-/// has those of its template, also the generated ones: in kube-apiserver, both are the same map.
+/// has those of its template, also the generated ones.
 pub(in super::super) fn new_job(job: &mut Object) -> Result<()> {
-    let labels = job.field("spec.template.metadata.labels").cloned().unwrap_or_default();
-    let has_labels_of_template = job.metadata.labels.is_none() && labels.is_object();
+    let has_labels_of_template = job.metadata.labels.is_none();
     if has_labels_of_template {
-        job.metadata.labels = serde_json::from_value(labels).ok();
+        let labels = job.field("spec.template.metadata.labels").filter(|labels| labels.is_object());
+        job.metadata.labels = labels.and_then(|labels| serde_json::from_value(labels.clone()).ok());
     }
     let (uid, name) = (job.uid().to_owned(), job.name().to_owned());
     if job.field("spec.manualSelector") == Some(&Value::Bool(true)) {

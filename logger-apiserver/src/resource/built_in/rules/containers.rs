@@ -21,9 +21,33 @@ pub(super) fn all(spec: &FieldValue<'_>, errors: &mut Errors) {
                 errors.push(name.duplicate(format!("{:?}", name.text())));
             }
             validate_container(&container, spec, errors);
+            if list == "ephemeralContainers" {
+                ephemeral(&container, spec, errors);
+            }
             if list == "containers" {
                 host_ports(&container, &mut ports, errors);
             }
+        }
+    }
+}
+
+/// Validates what only ephemeral containers must fulfil: they have no fields of services.
+fn ephemeral(container: &FieldValue<'_>, spec: &FieldValue<'_>, errors: &mut Errors) {
+    const WHY: &str = "cannot be set for an Ephemeral Container";
+    let target = container.at("targetContainerName");
+    let mut others = ["containers", "initContainers"].into_iter().flat_map(|list| spec.at(list).items());
+    if !target.is_empty() && !others.any(|other| other.value["name"] == *target.value) {
+        errors.push(target.not_found());
+    }
+    for name in ["ports", "resources", "resizePolicy", "restartPolicy", "restartPolicyRules"] {
+        errors.extend(Some(container.at(name)).filter(|field| !field.is_empty()).map(|field| field.forbidden(WHY)));
+    }
+    for name in ["livenessProbe", "readinessProbe", "startupProbe", "lifecycle"] {
+        errors.extend(Some(container.at(name)).filter(FieldValue::is_set).map(|field| field.forbidden(WHY)));
+    }
+    for mount in container.at("volumeMounts").items() {
+        for name in ["subPath", "subPathExpr"] {
+            errors.extend(Some(mount.at(name)).filter(|field| !field.is_empty()).map(|field| field.forbidden(WHY)));
         }
     }
 }
@@ -40,10 +64,28 @@ fn validate_container(container: &FieldValue<'_>, spec: &FieldValue<'_>, errors:
     container.at("env").items().for_each(|variable| env_var(&variable, errors));
     mounts(container, spec, errors);
     resources(&container.at("resources"), errors);
+    resize_policies(&container.at("resizePolicy"), errors);
     handlers::all(container, errors);
     for id in ["runAsUser", "runAsGroup"].map(|name| container.at("securityContext").at(name)) {
         if id.value.as_i64().is_some_and(|id| !(0..=i64::from(i32::MAX)).contains(&id)) {
             errors.push(id.invalid(format!("must be between 0 and {}, inclusive", i32::MAX)));
+        }
+    }
+}
+
+/// Validates what happens to a container when its resources are resized. Errors refer to the complete list.
+fn resize_policies(policies: &FieldValue<'_>, errors: &mut Errors) {
+    let mut names = BTreeSet::new();
+    for policy in policies.items() {
+        let (name, restart) = (policy.at("resourceName"), policy.at("restartPolicy"));
+        let of_list = |value| FieldValue { path: policies.path.clone(), value };
+        if !names.insert(name.text()) {
+            errors.push(of_list(name.value).duplicate(name.value));
+        }
+        for (field, supported) in [(&name, ["cpu", "memory"]), (&restart, ["NotRequired", "RestartContainer"])] {
+            if !supported.contains(&field.text()) {
+                errors.push(of_list(field.value).unsupported(&supported));
+            }
         }
     }
 }

@@ -1,38 +1,54 @@
-//! The protobuf types and their fields: `types.json`, which `cargo xtask overlay` derives from the Go types.
+//! The Go types of Kubernetes and their fields: `types.json`, which `cargo xtask overlay` derives from the Go structs.
 
-use std::{collections::BTreeMap, sync::LazyLock};
+use std::{collections::BTreeMap, fmt, sync::LazyLock};
 
-use serde::Deserialize;
+use serde::{
+    Deserialize, Deserializer,
+    de::{MapAccess, Visitor},
+};
 
 /// All types.
-pub(super) struct Types {
+pub(crate) struct Types {
     by_name: BTreeMap<String, usize>,
     all: Vec<Type>,
 }
 
 /// A Go struct.
-pub(super) struct Type {
+pub(crate) struct Type {
     /// The name without the package.
-    pub(super) name: String,
-    /// The fields, sorted by number.
-    pub(super) fields: Vec<Field>,
+    pub(crate) name: String,
+    /// The fields, sorted by number in protobuf.
+    pub(crate) fields: Vec<Field>,
+    /// The fields in JSON, sorted by name, with those of inlined structs.
+    json_fields: Vec<JsonField>,
+}
+
+/// A field in JSON.
+#[derive(Clone)]
+pub(crate) struct JsonField {
+    name: String,
+    /// The position in the JSON of the struct.
+    pub(crate) position: usize,
+    /// Whether the value is a map of the value type.
+    pub(crate) is_map: bool,
+    pub(crate) value_type: ValueType,
 }
 
 /// A field of a struct.
-pub(super) struct Field {
+pub(crate) struct Field {
     /// The name in JSON.
-    pub(super) name: String,
+    pub(crate) name: String,
     /// The name in Go, for errors.
-    pub(super) go_name: String,
-    pub(super) number: u32,
-    pub(super) json_tag: JsonTag,
-    pub(super) cardinality: Cardinality,
-    pub(super) value_type: ValueType,
+    pub(crate) go_name: String,
+    pub(crate) number: u32,
+    pub(crate) json_tag: JsonTag,
+    pub(crate) cardinality: Cardinality,
+    pub(crate) value_type: ValueType,
 }
 
 /// How a field is encoded in JSON.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum JsonTag {
+pub(crate) enum JsonTag {
     /// The field is always present.
     Always,
     /// The field is omitted if it is empty.
@@ -45,7 +61,7 @@ pub(super) enum JsonTag {
 
 /// The number of values of a field.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Cardinality {
+pub(crate) enum Cardinality {
     One,
     /// At most one value.
     Pointer,
@@ -55,7 +71,7 @@ pub(super) enum Cardinality {
 
 /// The type of a value.
 #[derive(Clone, Copy)]
-pub(super) enum ValueType {
+pub(crate) enum ValueType {
     String,
     Bytes,
     Bool,
@@ -69,7 +85,7 @@ pub(super) enum ValueType {
 
 /// The types with a custom JSON encoding.
 #[derive(Clone, Copy)]
-pub(super) enum Special {
+pub(crate) enum Special {
     Quantity,
     /// A message whose first field is JSON.
     Raw,
@@ -82,7 +98,7 @@ pub(super) enum Special {
 }
 
 impl Types {
-    pub(super) fn all() -> &'static Self {
+    pub(crate) fn all() -> &'static Self {
         static ALL: LazyLock<Types> = LazyLock::new(|| {
             let file: File = serde_json::from_str(include_str!("types.json")).expect("the file is checked by a test");
             Types::of(file)
@@ -92,47 +108,117 @@ impl Types {
 
     fn of(file: File) -> Self {
         let by_name: BTreeMap<String, usize> = file.types.keys().cloned().zip(0..).collect();
-        let all = file.types.iter().map(|(name, fields)| {
-            let mut fields: Vec<Field> = fields.iter().filter_map(|(key, entry)| field(key, entry, &by_name)).collect();
+        let fields_of = |Entries(entries): &Entries| -> Vec<Field> {
+            entries.iter().filter_map(|(key, entry)| field(key, entry, &by_name)).collect()
+        };
+        let structs: Vec<Vec<Field>> = file.types.values().map(fields_of).collect();
+        let json_fields: Vec<_> = structs.iter().map(|fields| json_fields(fields, &structs)).collect();
+        let types = file.types.keys().zip(structs).zip(json_fields);
+        let all = types.map(|((name, mut fields), json_fields)| {
             fields.sort_by_key(|field| field.number);
-            Type { name: name.rsplit('.').next().unwrap_or_default().to_owned(), fields }
+            Type { name: name.rsplit('.').next().unwrap_or_default().to_owned(), fields, json_fields }
         });
         Self { all: all.collect(), by_name }
     }
 
     /// Returns the type of a kind: that of its group, or one of `meta.v1`, such as `Status`.
-    pub(super) fn of_kind(&self, api_version: &str, kind: &str) -> Option<&Type> {
+    pub(crate) fn of_kind(&self, api_version: &str, kind: &str) -> Option<&Type> {
         let (group, version) = api_version.split_once('/').unwrap_or(("core", api_version));
         let package = group.split('.').next().unwrap_or_default();
         self.named(&format!("{package}.{version}.{kind}")).or_else(|| self.named(&format!("meta.v1.{kind}")))
     }
 
-    pub(super) fn named(&self, name: &str) -> Option<&Type> {
+    pub(crate) fn named(&self, name: &str) -> Option<&Type> {
         self.all.get(*self.by_name.get(name)?)
     }
 
-    pub(super) fn at(&self, index: usize) -> &Type {
+    pub(crate) fn at(&self, index: usize) -> &Type {
         &self.all[index]
     }
 
     /// Returns the type of the schemas of definitions.
-    pub(super) fn schema(&self) -> Option<&Type> {
+    pub(crate) fn schema(&self) -> Option<&Type> {
         self.named("apiextensions.v1.JSONSchemaProps")
     }
 }
 
 impl Type {
-    pub(super) fn field(&self, number: u32) -> Option<&Field> {
+    pub(crate) fn field(&self, number: u32) -> Option<&Field> {
         let index = self.fields.binary_search_by_key(&number, |field| field.number).ok()?;
         self.fields.get(index)
     }
+
+    /// Returns a field by its name in JSON.
+    pub(crate) fn json_field(&self, name: &str) -> Option<&JsonField> {
+        let index = self.json_fields.binary_search_by(|field| field.name.as_str().cmp(name)).ok()?;
+        self.json_fields.get(index)
+    }
+
+    /// Returns the type of the elements, if the JSON of this type is a list.
+    pub(crate) fn element(&self) -> Option<ValueType> {
+        self.fields.first().filter(|field| field.json_tag == JsonTag::Transparent).map(|field| field.value_type)
+    }
+}
+
+impl fmt::Debug for Type {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+/// Returns the fields of a struct in JSON, sorted by name. The fields of an inlined struct take its place.
+fn json_fields(fields: &[Field], structs: &[Vec<Field>]) -> Vec<JsonField> {
+    fn collect(fields: &[Field], structs: &[Vec<Field>], found: &mut Vec<JsonField>) {
+        for field in fields {
+            match field.value_type {
+                ValueType::Message(index) if field.json_tag == JsonTag::Inline => {
+                    collect(structs.get(index).map_or(&[], Vec::as_slice), structs, found);
+                }
+                value_type => {
+                    let (name, is_map) = (field.name.clone(), field.cardinality == Cardinality::Map);
+                    found.push(JsonField { name, position: found.len(), is_map, value_type });
+                }
+            }
+        }
+    }
+    let mut found = Vec::new();
+    collect(fields, structs, &mut found);
+    found.sort_by(|left, right| left.name.cmp(&right.name));
+    found
 }
 
 #[derive(Deserialize)]
 struct File {
     /// The types by package, version and name. Each field has its name, with a marker, and its number, type and
     /// optionally its name in Go.
-    types: BTreeMap<String, BTreeMap<String, String>>,
+    types: BTreeMap<String, Entries>,
+}
+
+/// The entries of a JSON object, in their order.
+struct Entries(Vec<(String, String)>);
+
+impl<'de> Deserialize<'de> for Entries {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct EntriesVisitor;
+
+        impl<'de> Visitor<'de> for EntriesVisitor {
+            type Value = Entries;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Entries, A::Error> {
+                let mut entries = Vec::new();
+                while let Some(entry) = map.next_entry()? {
+                    entries.push(entry);
+                }
+                Ok(Entries(entries))
+            }
+        }
+
+        deserializer.deserialize_map(EntriesVisitor)
+    }
 }
 
 /// Parses the entry of a field. Returns `None` for invalid entries.
@@ -186,9 +272,17 @@ mod tests {
     #[test]
     fn every_field_of_the_file_is_parsed() {
         let file: File = serde_json::from_str(include_str!("types.json")).unwrap();
-        let expected: usize = file.types.values().map(BTreeMap::len).sum();
+        let expected: usize = file.types.values().map(|Entries(entries)| entries.len()).sum();
         let parsed: usize = Types::all().all.iter().map(|type_| type_.fields.len()).sum();
         assert_eq!(parsed, expected);
+    }
+
+    #[test]
+    fn fields_of_inlined_structs_take_their_place() {
+        let type_ = Types::all().named("core.v1.Volume").unwrap();
+        let position = |name| type_.json_field(name).map(|field| field.position);
+        assert_eq!((position("name"), position("hostPath"), position("emptyDir")), (Some(0), Some(1), Some(2)));
+        assert_eq!(position("VolumeSource"), None);
     }
 
     #[test]
