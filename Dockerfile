@@ -49,6 +49,6 @@ ENTRYPOINT ["/logger-agent"]
 # The last target is the default.
 FROM scratch AS logger-operator
 COPY --from=build /source/target/image/logger-operator /
-EXPOSE 8081 8443
+EXPOSE 8081 8443 9443
 USER 65532:65532
 ENTRYPOINT ["/logger-operator"]

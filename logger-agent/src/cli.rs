@@ -16,6 +16,7 @@ use crate::{
     journal::{Durability, JournalConfig},
     segment::Series,
     server::ServerConfig,
+    sources::Source,
 };
 
 /// Record user activity to files that survive crashes.
@@ -59,7 +60,7 @@ pub struct RunOptions {
     #[arg(long, env = env::INTERVAL, default_value = "60s", value_parser = parse_duration)]
     interval: Duration,
     /// When records become durable.
-    #[arg(long, env = "LOGGER_DURABILITY", value_enum, default_value_t)]
+    #[arg(long, env = env::DURABILITY, value_enum, default_value_t)]
     durability: Durability,
     /// How long a client waits at most until its records are made durable, limited to half of the interval.
     #[arg(long, env = "LOGGER_ACKNOWLEDGEMENT_DELAY", default_value = "1s", value_parser = parse_duration)]
@@ -67,17 +68,21 @@ pub struct RunOptions {
     /// The address of the endpoints.
     #[arg(long, env = env::LISTEN, default_value_t = SocketAddr::from((Ipv4Addr::LOCALHOST, PORT)))]
     listen: SocketAddr,
+    /// A source whose records are accepted; can be repeated. All by default. Heartbeats are always recorded.
+    #[arg(long, env = env::ACCEPT, value_enum, value_name = "SOURCE", value_delimiter = ',')]
+    #[arg(default_values_t = Source::ALL)]
+    accept: Vec<Source>,
     /// The size from which a file is closed: bytes, or a quantity such as `16Mi`.
-    #[arg(long, env = "LOGGER_SEGMENT_BYTES", default_value = "16Mi", value_parser = parse_bytes)]
+    #[arg(long, env = env::SEGMENT_BYTES, default_value = "16Mi", value_parser = parse_bytes)]
     segment_bytes: u64,
     /// The age from which a file is closed.
-    #[arg(long, env = "LOGGER_SEGMENT_AGE", default_value = "1h", value_parser = parse_duration)]
+    #[arg(long, env = env::SEGMENT_AGE, default_value = "1h", value_parser = parse_duration)]
     segment_age: Duration,
     /// The size of all files above which the oldest are removed.
-    #[arg(long, env = "LOGGER_RETENTION_BYTES", default_value = "1Gi", value_parser = parse_bytes)]
+    #[arg(long, env = env::RETENTION_BYTES, default_value = "1Gi", value_parser = parse_bytes)]
     retention_bytes: u64,
     /// The age above which files are removed.
-    #[arg(long, env = "LOGGER_RETENTION_AGE", default_value = "168h", value_parser = parse_duration)]
+    #[arg(long, env = env::RETENTION_AGE, default_value = "168h", value_parser = parse_duration)]
     retention_age: Duration,
     /// The size of the records that wait for their fsync. Further ones are rejected with code 503.
     #[arg(long, env = "LOGGER_MAX_UNACKNOWLEDGED_BYTES", default_value = "32Mi", value_parser = parse_bytes)]
@@ -92,7 +97,7 @@ pub struct RunOptions {
     #[arg(long, env = "LOGGER_MAX_BODY_BYTES", default_value = "10Mi", value_parser = parse_bytes)]
     max_body_bytes: u64,
     /// The number of records per second. Further ones are rejected with code 429.
-    #[arg(long, env = "LOGGER_RECORDS_PER_SECOND", default_value = "10000")]
+    #[arg(long, env = env::RECORDS_PER_SECOND, default_value = "10000")]
     records_per_second: NonZeroU32,
     /// The number of connections. Further ones wait to be accepted.
     #[arg(long, env = "LOGGER_MAX_CONNECTIONS", default_value = "256")]
@@ -119,6 +124,7 @@ impl RunOptions {
         };
         let server = ServerConfig {
             max_body_bytes: usize::try_from(self.max_body_bytes).unwrap_or(usize::MAX),
+            accept: self.accept.clone(),
             records_per_second: self.records_per_second,
             max_connections: self.max_connections.get(),
             ..ServerConfig::new(self.listen)
@@ -188,6 +194,19 @@ mod tests {
         for text in ["", "Mi", "1.5Gi", "-1", "16777216Ti"] {
             assert_eq!(parse_bytes(text).unwrap_err(), "expected bytes, or a quantity such as `16Mi`", "{text}");
         }
+    }
+
+    #[test]
+    fn sources_are_a_list() {
+        let accepted = |sources: &str| {
+            let arguments = ["logger-agent", "run", "--name", "access", "--directory", "/data", "--accept", sources];
+            let cli = Cli::try_parse_from(arguments).map_err(|error| error.to_string())?;
+            let Command::Run(options) = cli.command else { panic!("another command") };
+            Ok::<_, String>(options.config().unwrap().server.accept)
+        };
+        assert_eq!(accepted("audit,activity"), Ok(Source::ALL.to_vec()));
+        assert_eq!(accepted("activity"), Ok(vec![Source::Activity]));
+        assert!(accepted("heartbeat").unwrap_err().contains("[possible values: audit, activity]"));
     }
 
     #[test]

@@ -26,6 +26,20 @@ pub mod env {
     pub const INTERVAL: &str = "LOGGER_TIME_INTERVAL";
     /// The address of the endpoints.
     pub const LISTEN: &str = "LOGGER_LISTEN";
+    /// When records become durable: `interval` or `record`.
+    pub const DURABILITY: &str = "LOGGER_DURABILITY";
+    /// The sources whose records are accepted, such as `audit,activity`.
+    pub const ACCEPT: &str = "LOGGER_ACCEPT";
+    /// The number of records per second.
+    pub const RECORDS_PER_SECOND: &str = "LOGGER_RECORDS_PER_SECOND";
+    /// The size from which a file is closed, in bytes.
+    pub const SEGMENT_BYTES: &str = "LOGGER_SEGMENT_BYTES";
+    /// The age from which a file is closed, such as `1h`.
+    pub const SEGMENT_AGE: &str = "LOGGER_SEGMENT_AGE";
+    /// The size of all files above which the oldest are removed, in bytes.
+    pub const RETENTION_BYTES: &str = "LOGGER_RETENTION_BYTES";
+    /// The age above which files are removed, such as `168h`.
+    pub const RETENTION_AGE: &str = "LOGGER_RETENTION_AGE";
 }
 
 /// The paths of endpoints.

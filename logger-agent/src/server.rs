@@ -23,7 +23,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::record::MAX_LINE;
+use crate::{record::MAX_LINE, sources::Source};
 
 pub use endpoints::Endpoints;
 
@@ -38,6 +38,8 @@ const RECORD_OVERHEAD: u64 = 64 << 10;
 pub struct ServerConfig {
     /// The address.
     pub address: SocketAddr,
+    /// The sources whose endpoints are served.
+    pub accept: Vec<Source>,
     /// The maximum size of the body of a request.
     pub max_body_bytes: usize,
     /// The number of records per second.
@@ -56,6 +58,7 @@ impl ServerConfig {
     pub fn new(address: SocketAddr) -> Self {
         ServerConfig {
             address,
+            accept: Source::ALL.to_vec(),
             max_body_bytes: 10 << 20,
             records_per_second: NonZeroU32::MIN.saturating_add(9_999),
             max_connections: 256,

@@ -8,6 +8,7 @@ pub mod rate_limit;
 
 use std::fmt;
 
+use clap::ValueEnum;
 use http::HeaderMap;
 
 use crate::record::Draft;
@@ -17,6 +18,20 @@ pub use audit::Audit;
 pub use error::SourceError;
 pub use heartbeat::Heartbeat;
 pub use rate_limit::RateLimit;
+
+/// A source of user activity whose records an agent can accept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Source {
+    /// Audit events of the API server.
+    Audit,
+    /// Records of applications.
+    Activity,
+}
+
+impl Source {
+    /// All sources.
+    pub const ALL: [Source; 2] = [Source::Audit, Source::Activity];
+}
 
 /// A source of user activity that sends HTTP requests to the agent.
 pub trait ActivitySource: fmt::Debug + Send + Sync {

@@ -5,6 +5,7 @@ use logger_core::GroupVersionResource;
 use logger_runtime::GenericClient;
 use logger_runtime::kube::{Client, Error};
 use crate::typed::example_v1::ExampleV1Client;
+use crate::typed::example_v2::ExampleV2Client;
 
 /// The typed clients of every group and version. Cloning is cheap: all clones share one connection pool.
 #[derive(Clone)]
@@ -33,7 +34,12 @@ impl Clientset {
     pub fn example_v1(&self) -> ExampleV1Client {
         ExampleV1Client::new(self.client.clone())
     }
+    /// Returns the clients of group `example.com`, version `v2`.
+    pub fn example_v2(&self) -> ExampleV2Client {
+        ExampleV2Client::new(self.client.clone())
+    }
     /// Returns the client of a resource by its name; `None` if it is not part of this clientset.
+    #[allow(deprecated)]
     pub fn for_resource(
         &self,
         resource: &GroupVersionResource,
@@ -43,6 +49,9 @@ impl Clientset {
             match (&*resource.group, &*resource.version, &*resource.resource) {
                 ("example.com", "v1", "loggers") => {
                     GenericClient::new::<logger_types::v1::Logger>(client)
+                }
+                ("example.com", "v2", "loggers") => {
+                    GenericClient::new::<logger_types::v2::Logger>(client)
                 }
                 _ => return None,
             },

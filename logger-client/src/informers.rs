@@ -2,6 +2,7 @@
 //! The shared informer factory.
 
 pub mod example_v1;
+pub mod example_v2;
 
 use std::time::Duration;
 use logger_core::GroupVersionResource;
@@ -50,7 +51,12 @@ impl SharedInformerFactory {
     pub fn example_v1(&self) -> example_v1::ExampleV1Informers {
         example_v1::ExampleV1Informers::new(self.factory.clone())
     }
+    /// Returns the informers of group `example.com`, version `v2`.
+    pub fn example_v2(&self) -> example_v2::ExampleV2Informers {
+        example_v2::ExampleV2Informers::new(self.factory.clone())
+    }
     /// Returns the informer of a resource; `None` if this crate has none for it.
+    #[allow(deprecated)]
     pub fn for_resource(
         &self,
         resource: &GroupVersionResource,
@@ -59,6 +65,9 @@ impl SharedInformerFactory {
             match (&*resource.group, &*resource.version, &*resource.resource) {
                 ("example.com", "v1", "loggers") => {
                     GenericInformer::new(self.example_v1().loggers())
+                }
+                ("example.com", "v2", "loggers") => {
+                    GenericInformer::new(self.example_v2().loggers())
                 }
                 _ => return None,
             },

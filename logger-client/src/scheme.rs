@@ -10,6 +10,7 @@ use logger_core::scheme::Conflict;
 /// Another type is already registered for one of their kinds.
 pub fn add_to_scheme(scheme: &mut Scheme) -> Result<(), Conflict> {
     logger_types::v1::add_to_scheme(scheme)?;
+    logger_types::v2::add_to_scheme(scheme)?;
     Ok(())
 }
 

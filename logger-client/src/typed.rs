@@ -2,3 +2,4 @@
 //! Typed clients, one module for each group and version.
 
 pub mod example_v1;
+pub mod example_v2;

@@ -9,7 +9,7 @@ use std::{
 };
 
 use logger_codegen::{AllowedChange, Args, Check, Command, Crd, Diff, ProjectDirs, run};
-use logger_core::meta::{ApiGroup, ApiKind, Scope, TypeMeta};
+use logger_core::meta::{ApiGroup, ApiKind, Conversion, Definition, Scope, TypeMeta};
 use schemars::{Schema, SchemaGenerator, json_schema};
 use tempfile::TempDir;
 
@@ -41,6 +41,17 @@ const fn group(types: &'static [TypeMeta]) -> ApiGroup {
 
 const BOUNDED: &[ApiGroup] = &[group(&[TypeMeta::Kind(kind(bounded))])];
 const COLOURED: &[ApiGroup] = &[group(&[TypeMeta::Kind(kind(coloured))])];
+
+/// A kind that a webhook of the operator converts.
+const fn converted(schema: fn(&mut SchemaGenerator) -> Schema, storage: bool) -> TypeMeta {
+    let definition = Definition { storage, conversion: Some(Conversion::Webhook), ..Definition::DEFAULT };
+    TypeMeta::Kind(ApiKind { definition, ..kind(schema) })
+}
+
+const CONVERTED: &[ApiGroup] = &[
+    group(&[converted(bounded, false)]),
+    ApiGroup { version: "v2", module: "my_types::v2", ..group(&[converted(coloured, true)]) },
+];
 
 /// Creates a project in a subdirectory of a repository, with the definition of `BOUNDED` committed.
 fn project() -> (TempDir, std::path::PathBuf) {
@@ -147,6 +158,27 @@ fn files_and_directories_are_compared() {
     assert_eq!(diff(BOUNDED, &root, Some(&path(&other)), None, &[]), ExitCode::from(2), "not YAML");
     fs::write(&other, text.replace("apiextensions.k8s.io/v1", "apiextensions.k8s.io/v1beta1")).unwrap();
     assert_eq!(diff(BOUNDED, &root, Some(&path(&other)), None, &[]), ExitCode::from(2), "an old API version");
+}
+
+/// The manifests of the operator add the conversion, so that the generated definition has none.
+#[test]
+fn a_storage_version_that_a_webhook_converts_breaks_nothing() {
+    let (_repository, root) = project();
+    assert_eq!(diff(CONVERTED, &root, None, None, &[]), ExitCode::SUCCESS, "v2 lacks a field of v1");
+    let args = Args { root: Some(root.clone()), ..Args::default() };
+    assert_eq!(run(CONVERTED, &args), ExitCode::SUCCESS);
+    git(&root, &["commit", "--quiet", "--all", "--message", "two"]);
+    assert_eq!(diff(CONVERTED, &root, None, None, &[]), ExitCode::SUCCESS);
+    assert_eq!(diff(CONVERTED, &root, Some("HEAD~1"), Some("HEAD"), &[]), ExitCode::SUCCESS);
+
+    let generated = fs::read_to_string(root.join("config/crd/bases/example.com_widgets.yaml")).unwrap();
+    let live = root.join("live.yaml");
+    for (strategy, to_live) in [("None", ExitCode::from(1)), ("Webhook", ExitCode::SUCCESS)] {
+        let conversion = format!("spec:\n  conversion:\n    strategy: {strategy}\n");
+        fs::write(&live, generated.replacen("spec:\n", &conversion, 1)).unwrap();
+        assert_eq!(diff(CONVERTED, &root, live.to_str(), None, &[]), ExitCode::SUCCESS, "{strategy}");
+        assert_eq!(diff(CONVERTED, &root, Some("HEAD"), live.to_str(), &[]), to_live, "{strategy}");
+    }
 }
 
 #[test]

@@ -1,11 +1,20 @@
 //! The children of a Logger, as apply configurations: pure functions of the Logger and the options of agents.
 
+mod daemon_set;
 mod deployment;
 mod disruption_budget;
+mod environment;
+mod pod;
 mod service;
+mod stateful_set;
 
-use logger_apply::{apps_v1::DeploymentApply, core_v1::ServiceApply, policy_v1::PodDisruptionBudgetApply};
-use logger_types::v1::Logger;
+use logger_apply::{
+    apps_v1::{DaemonSetApply, DeploymentApply, StatefulSetApply},
+    core_v1::ServiceApply,
+    policy_v1::PodDisruptionBudgetApply,
+};
+use logger_types::v2::{Logger, LoggerPlacement, LoggerSpec, LoggerWorkload};
+use serde::Serialize;
 
 use crate::names::Names;
 
@@ -21,37 +30,76 @@ pub struct AgentOptions {
     pub toleration_seconds: u32,
 }
 
-/// The desired children of a Logger. Children of these kinds that are not in it are deleted.
+/// The desired children of a Logger. Children of these kinds that are not in it are deleted; former workloads, when the
+/// desired one is complete.
 ///
 /// Guarantees:
 /// - the selectors of two Loggers select different Pods, and contain neither a version nor an image: the selector of a
-///   Deployment is immutable;
-/// - agents are spread over zones and over nodes, and a rollout starts a new agent before it stops an old one;
+///   workload is immutable;
+/// - agents are spread over zones and over nodes, and a rollout of a Deployment or a DaemonSet starts a new agent before
+///   it stops an old one;
 /// - the disruption budget never prevents the eviction of an agent that is not ready, nor that of a single one;
 /// - agents have no credentials for the API server, and meet the Pod security standard `restricted`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Children {
     /// Runs the agents.
-    pub deployment: DeploymentApply,
+    pub workload: WorkloadApply,
     /// The address for ingestion.
     pub service: ServiceApply,
-    /// Limits the evictions of agents; none without agents.
+    /// Limits the evictions of agents; none without agents, and none for agents of nodes, which a drain does not evict.
     pub disruption_budget: Option<PodDisruptionBudgetApply>,
 }
 
-/// Chooses the children of a Logger. This is the only function that depends on how a Logger runs its agents: another
-/// workload, such as a DaemonSet, is another field of [`Children`] that is set here.
+/// The workload that runs the agents.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum WorkloadApply {
+    /// Agents that are spread over nodes.
+    Deployment(Box<DeploymentApply>),
+    /// An agent on each node.
+    DaemonSet(Box<DaemonSetApply>),
+    /// Agents with volume claims, spread over nodes.
+    StatefulSet(Box<StatefulSetApply>),
+}
+
+/// Chooses the children of a Logger. This is the only function that depends on how a Logger runs its agents.
 #[must_use]
 pub fn desired(logger: &Logger, agent: &AgentOptions) -> Children {
-    let (names, replicas) = (Names::of(logger), desired_replicas(logger));
+    let (names, replicas, spec) = (Names::of(logger), desired_replicas(logger), &logger.spec);
+    let workload = match workload_kind(spec) {
+        LoggerWorkload::Deployment => {
+            WorkloadApply::Deployment(Box::new(deployment::deployment(&names, spec, replicas, agent)))
+        }
+        LoggerWorkload::DaemonSet => WorkloadApply::DaemonSet(Box::new(daemon_set::daemon_set(&names, spec, agent))),
+        LoggerWorkload::StatefulSet => {
+            WorkloadApply::StatefulSet(Box::new(stateful_set::stateful_set(&names, spec, replicas, agent)))
+        }
+    };
+    let has_budget = replicas > 0 && !is_per_node(spec);
     Children {
-        deployment: deployment::deployment(&names, &logger.spec, replicas, agent),
+        workload,
         service: service::service(&names),
-        disruption_budget: (replicas > 0).then(|| disruption_budget::disruption_budget(&names, replicas)),
+        disruption_budget: has_budget.then(|| disruption_budget::disruption_budget(&names, replicas)),
     }
 }
 
-/// Returns the desired number of agents: 1 unless the Logger declares another one.
+/// Returns the kind of the workload that runs the agents of a spec.
+#[must_use]
+pub fn workload_kind(spec: &LoggerSpec) -> LoggerWorkload {
+    let has_claim = spec.storage.as_ref().is_some_and(|storage| storage.volume_claim.is_some());
+    match has_claim {
+        _ if is_per_node(spec) => LoggerWorkload::DaemonSet,
+        true => LoggerWorkload::StatefulSet,
+        false => LoggerWorkload::Deployment,
+    }
+}
+
+/// Returns whether one agent runs on each node, whatever the number of replicas.
+pub(crate) fn is_per_node(spec: &LoggerSpec) -> bool {
+    spec.placement == Some(LoggerPlacement::PerNode)
+}
+
+/// Returns the desired number of agents that are spread: 1 unless the Logger declares another one.
 #[must_use]
 pub fn desired_replicas(logger: &Logger) -> i32 {
     logger.spec.replicas.unwrap_or(1).max(0)

@@ -4,7 +4,7 @@ use std::{convert::Infallible, time::Duration};
 
 use futures::StreamExt;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use logger_client::{Clientset, informers::example_v1::LoggerInformer};
+use logger_client::{Clientset, informers::example_v2::LoggerInformer};
 use logger_manager::{BoxError, CancellationToken, DescribeFn, OperatorDescription, Runnable};
 use logger_runtime::{
     Error, ObjectKey,
@@ -12,7 +12,7 @@ use logger_runtime::{
     informer::{Delivery, HandlerOptions},
     kube::api::PostParams,
 };
-use logger_types::v1::{Logger, LoggerSpec};
+use logger_types::v2::{Logger, LoggerSpec};
 use tokio::time::sleep;
 
 /// The name of the Logger that is created.
@@ -78,9 +78,10 @@ impl DefaultLogger {
 
     async fn create(&self) -> Result<(), Error> {
         let metadata = ObjectMeta { name: Some(DEFAULT_LOGGER.to_owned()), ..ObjectMeta::default() };
-        let spec = LoggerSpec { name: DEFAULT_LOGGER.to_owned(), time_interval: 60, replicas: Some(2) };
+        let (name, interval) = (DEFAULT_LOGGER.to_owned(), "60s".to_owned());
+        let spec = LoggerSpec { name, interval, replicas: Some(2), ..LoggerSpec::default() };
         let logger = Logger { metadata, spec, status: None };
-        let loggers = self.clientset.example_v1().loggers(&self.namespace);
+        let loggers = self.clientset.example_v2().loggers(&self.namespace);
         loggers.create(&logger, &PostParams::default()).await?;
         tracing::info!(namespace = %self.namespace, "created the default Logger");
         Ok(())

@@ -13,6 +13,7 @@
 //! | [`options`] | flags and environment variables |
 //! | `reconcile`, `default_logger` | what is written |
 //! | [`operator`] | informers and controller in a manager |
+//! | [`webhooks`] | the conversion between the versions of a Logger |
 //! | [`observability`] | alerts and a dashboard, as typed data |
 
 pub mod children;
@@ -27,6 +28,7 @@ pub mod reason;
 mod reconcile;
 pub mod status;
 pub mod validation;
+pub mod webhooks;
 
 /// The definitions of the kinds, as `cargo xtask codegen` writes them.
 pub const DEFINITIONS: &str = include_str!("definitions/example.com_loggers.yaml");
@@ -34,3 +36,4 @@ pub const DEFINITIONS: &str = include_str!("definitions/example.com_loggers.yaml
 pub use default_logger::DEFAULT_LOGGER;
 pub use operator::{OperatorError, add_to};
 pub use options::{OperatorOptions, ProcessOptions};
+pub use webhooks::webhooks;

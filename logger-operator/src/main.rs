@@ -5,15 +5,16 @@ use std::{io::Write, sync::Arc};
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 use http::Uri;
+use logger_core::description::WebhookNames;
 use logger_manager::{
-    Group, LeaderElectionConfig, Manager, ManagerBuilder, Telemetry,
+    Group, LeaderElectionConfig, Manager, ManagerBuilder, Telemetry, WebhookCertificates,
     crds::{Definitions, migrate},
     serving::{Authenticator, Certificates, MetricsHandler, Router, Server, ServerConfig},
 };
 use logger_operator::{
     DEFINITIONS, OperatorOptions, ProcessOptions, add_to,
     names::{CONTROLLER, CRDS_FIELD_MANAGER},
-    observability,
+    observability, webhooks,
 };
 use logger_runtime::{
     kube::{Client, Config},
@@ -65,6 +66,12 @@ enum Crds {
         /// Applies breaking changes too.
         #[arg(long)]
         allow_breaking: bool,
+        /// The prefix of the names of the objects of the conversion.
+        #[arg(long, env, value_name = "PREFIX", default_value = CONTROLLER)]
+        name_prefix: String,
+        /// The namespace and the name of a Certificate of cert-manager, if it issues the certificate of the conversion.
+        #[arg(long, value_name = "NAMESPACE/NAME")]
+        inject_ca_from: Option<String>,
     },
     /// Rewrites the stored objects of a definition in its storage version.
     Migrate {
@@ -81,7 +88,9 @@ async fn main() -> Result<()> {
         Command::Alerts { groups: true } => print(&serde_saphyr::to_string(&observability::prometheus_rule().spec)?),
         Command::Alerts { groups: false } => print(&serde_saphyr::to_string(&observability::prometheus_rule())?),
         Command::Dashboard => print(&serde_json::to_string_pretty(&observability::dashboard())?),
-        Command::Crds(Crds::Apply { allow_breaking }) => apply_crds(allow_breaking).await,
+        Command::Crds(Crds::Apply { allow_breaking, name_prefix, inject_ca_from }) => {
+            apply_crds(allow_breaking, &name_prefix, inject_ca_from.as_deref()).await
+        }
         Command::Crds(Crds::Migrate { name }) => migrate_crd(&name).await,
     }
 }
@@ -102,8 +111,13 @@ fn manifests(operator: &OperatorOptions, process: &ProcessOptions) -> Result<()>
     print(&serde_json::to_string_pretty(&manager(unused, operator, process, true)?.describe()?)?)
 }
 
-async fn apply_crds(allow_breaking: bool) -> Result<()> {
-    let plan = Definitions::parse(DEFINITIONS)?.plan(Client::try_from(Config::infer().await?)?).await?;
+/// Applies the definitions. The webhook of the operator in the same namespace converts their objects.
+async fn apply_crds(allow_breaking: bool, name_prefix: &str, ca_from: Option<&str>) -> Result<()> {
+    let client = Client::try_from(Config::infer().await?)?;
+    let (conversions, names) = (webhooks().describe().conversion_webhooks, WebhookNames::new(name_prefix));
+    let definitions = Definitions::parse(DEFINITIONS)?;
+    let definitions = definitions.convert(&conversions, client.default_namespace(), &names, ca_from);
+    let plan = definitions.plan(client).await?;
     print(&plan.to_string())?;
     for migration in plan.apply(CRDS_FIELD_MANAGER, allow_breaking).await? {
         print(&migration.to_string())?;
@@ -128,6 +142,7 @@ fn manager(
         .metrics(Arc::new(metrics.clone()))
         .serve_health(health.describes_only(describes_only));
     let manager = serve_metrics(manager, process, &metrics, describes_only)?;
+    let manager = serve_webhooks(manager, process, &metrics, describes_only)?;
     let manager = match process.leader_elect {
         true => {
             let election = LeaderElectionConfig::new(CONTROLLER, unique_identity());
@@ -154,4 +169,20 @@ fn serve_metrics(
     let config = config.describes_only(describes_only);
     let server = Server::bind(config, Router::new().get("/metrics", handler))?.tls(certificates);
     Ok(manager.add(Group::Always, "metrics", server))
+}
+
+/// Serves the conversion of Loggers, with a mounted certificate or with one that the operator issues.
+fn serve_webhooks(
+    manager: ManagerBuilder,
+    process: &ProcessOptions,
+    metrics: &PrometheusMetrics,
+    describes_only: bool,
+) -> Result<ManagerBuilder> {
+    let metrics = Arc::new(metrics.clone());
+    let webhooks = webhooks().metrics(metrics.clone());
+    let (directory, url) = (process.webhook_cert_path.clone(), process.webhook_url.clone());
+    let source = WebhookCertificates::select(directory, url, &process.name_prefix);
+    let (manager, certificates) = manager.webhook_certificates(&source, &webhooks.describe(), metrics)?;
+    let config = ServerConfig::new("webhook", 0).address(process.webhook_bind_address);
+    Ok(manager.serve_webhooks(config.describes_only(describes_only), certificates, &webhooks))
 }

@@ -1,6 +1,6 @@
 //! The metrics of Loggers.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use logger_runtime::{
     ObjectKey,
@@ -25,11 +25,12 @@ impl LoggerMetrics {
         LoggerMetrics(provider)
     }
 
-    /// Reports the ready and the desired number of agents, and the interval in seconds.
-    pub(crate) fn report(&self, logger: &ObjectKey, ready: i32, desired: i32, interval: i32) {
+    /// Reports the ready and the desired number of agents, and the interval.
+    pub(crate) fn report(&self, logger: &ObjectKey, ready: i32, desired: i32, interval: Duration) {
         let labels = labels(logger);
+        let (ready, desired, interval) = (f64::from(ready), f64::from(desired), interval.as_secs_f64());
         for (metric, value) in [(AGENTS_READY, ready), (AGENTS_DESIRED, desired), (INTERVAL, interval)] {
-            self.0.gauge(metric, &labels).set(value.into());
+            self.0.gauge(metric, &labels).set(value);
         }
     }
 

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use k8s_openapi::api::core::v1::Pod;
 use logger_runtime::{ObjectKey, controller::MANAGED_BY_LABEL};
-use logger_types::v1::Logger;
+use logger_types::v2::Logger;
 use ring::digest::{SHA256, digest};
 
 /// The name of the controller. It is also the field manager, the reporter of events and the value of
@@ -22,7 +22,7 @@ pub const AGENT: &str = "logger-agent";
 pub const LOGGER_ANNOTATION: &str = "example.com/logger";
 
 /// The maximum length of the names of children, so that the names of their Pods are DNS labels: a Deployment appends up
-/// to 17 characters.
+/// to 17 characters, a StatefulSet and its revisions at most 11.
 const MAX_CHILD: usize = 46;
 /// The maximum length of the value of a label.
 const MAX_LABEL: usize = 63;
@@ -131,7 +131,7 @@ fn shorten(text: &str, name: &str, max: usize) -> String {
 mod tests {
     use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
     use logger_names::validation::{is_dns_1035_label, label_value};
-    use logger_types::v1::LoggerSpec;
+    use logger_types::v2::LoggerSpec;
 
     use super::*;
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use k8s_openapi::api::{
-    apps::v1::Deployment,
+    apps::v1::{DaemonSet, Deployment, StatefulSet},
     core::v1::{Pod, Service},
     policy::v1::PodDisruptionBudget,
 };
@@ -17,7 +17,7 @@ use logger_runtime::{
     kube::Client,
     metrics::MetricsProvider,
 };
-use logger_types::v1::Logger;
+use logger_types::v2::Logger;
 
 use crate::{
     default_logger::DefaultLogger,
@@ -56,7 +56,7 @@ pub fn add_to(
     let factory = factory(&clientset, options, &metrics);
     let config = EventConfig::default().metrics(Arc::clone(&metrics));
     let (recorder, worker) = EventRecorder::new(clientset.client().clone(), CONTROLLER, config)?;
-    let loggers = factory.example_v1().loggers();
+    let loggers = factory.example_v2().loggers();
     let controller = controller(clientset.client().clone(), &factory, options, recorder, metrics);
     let manager = manager
         .add(Group::Always, "informers", factory.factory().clone())
@@ -94,6 +94,8 @@ fn factory(
             .namespaces(options.watched_namespaces())
             .defaults(|config| config.reflector(|reflector| reflector.metrics(metrics)));
         let builder = select::<Deployment>(builder, MANAGED_BY_LABEL, CONTROLLER);
+        let builder = select::<DaemonSet>(builder, MANAGED_BY_LABEL, CONTROLLER);
+        let builder = select::<StatefulSet>(builder, MANAGED_BY_LABEL, CONTROLLER);
         let builder = select::<Service>(builder, MANAGED_BY_LABEL, CONTROLLER);
         let builder = select::<PodDisruptionBudget>(builder, MANAGED_BY_LABEL, CONTROLLER);
         select::<Pod>(builder, NAME_LABEL, AGENT)
@@ -121,8 +123,10 @@ fn controller(
         recorder,
         metrics: LoggerMetrics::new(Arc::clone(&metrics)),
     };
-    Controller::for_informer(CONTROLLER, &factory.example_v1().loggers())
+    Controller::for_informer(CONTROLLER, &factory.example_v2().loggers())
         .owns(&kinds.informer::<Deployment>())
+        .owns(&kinds.informer::<DaemonSet>())
+        .owns(&kinds.informer::<StatefulSet>())
         .owns(&kinds.informer::<Service>())
         .owns(&kinds.informer::<PodDisruptionBudget>())
         .watches(&pods, logger_of)

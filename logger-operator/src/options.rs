@@ -5,7 +5,7 @@ use std::{net::SocketAddr, path::PathBuf};
 use clap::{Args, builder::NonEmptyStringValueParser};
 use logger_manager::LogFormat;
 
-use crate::children::AgentOptions;
+use crate::{children::AgentOptions, names::CONTROLLER};
 
 /// The namespace of the default Logger if the operator watches all namespaces.
 const DEFAULT_NAMESPACE: &str = "default";
@@ -81,6 +81,18 @@ pub struct ProcessOptions {
     /// The directory of `tls.crt` and `tls.key` of the metrics; by default a self-signed certificate.
     #[arg(long, env, value_name = "DIR")]
     pub metrics_cert_path: Option<PathBuf>,
+    /// The address of the conversion of Loggers, which the API server calls.
+    #[arg(long, env, value_name = "ADDRESS", default_value = "0.0.0.0:9443")]
+    pub webhook_bind_address: SocketAddr,
+    /// The directory of `tls.crt` and `tls.key` of the conversion; by default the operator issues its certificate.
+    #[arg(long, env, value_name = "DIR")]
+    pub webhook_cert_path: Option<PathBuf>,
+    /// The URL of the conversion, such as `https://127.0.0.1:9443`, if the operator runs outside of the cluster.
+    #[arg(long, env, value_name = "URL")]
+    pub webhook_url: Option<String>,
+    /// The prefix of the names of the objects of the conversion.
+    #[arg(long, env, value_name = "PREFIX", default_value = CONTROLLER)]
+    pub name_prefix: String,
     /// The format of the log: `text` or `json`.
     #[arg(long, env, value_name = "FORMAT", default_value_t)]
     pub log_format: LogFormat,

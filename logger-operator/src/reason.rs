@@ -16,17 +16,23 @@ pub const CLOCK_STEPPED_BACK: &str = "ClockSteppedBack";
 pub const CORRUPT_SEGMENT: &str = "CorruptSegment";
 /// The image of agents cannot be pulled.
 pub const IMAGE_UNAVAILABLE: &str = "ImageUnavailable";
-/// The interval is not positive.
+/// The interval is not a duration, not positive or too long.
 pub const INVALID_INTERVAL: &str = "InvalidInterval";
 /// The name of the log cannot be the prefix of a file name.
 pub const INVALID_NAME: &str = "InvalidName";
 /// The number of replicas is negative.
 pub const INVALID_REPLICAS: &str = "InvalidReplicas";
+/// A size or an age of files cannot be used.
+pub const INVALID_ROTATION: &str = "InvalidRotation";
+/// No record would be accepted.
+pub const INVALID_SOURCE: &str = "InvalidSource";
+/// The storage cannot be used.
+pub const INVALID_STORAGE: &str = "InvalidStorage";
 /// An object that does not belong to the Logger has the name of a child.
 pub const NAME_CONFLICT: &str = "NameConflict";
-/// The desired number of agents is 0.
+/// The desired number of agents is 0: there are no replicas, or no nodes.
 pub const NO_REPLICAS: &str = "NoReplicas";
-/// The Deployment made no progress within its deadline.
+/// The workload made no progress within its deadline.
 pub const PROGRESS_DEADLINE_EXCEEDED: &str = "ProgressDeadlineExceeded";
 /// An agent cannot make records durable, such as on a full disk.
 pub const RECORDS_NOT_DURABLE: &str = "RecordsNotDurable";

@@ -2,22 +2,26 @@
 
 use std::{sync::Arc, time::Duration};
 
-use k8s_openapi::api::{apps::v1::Deployment, core::v1::Pod, policy::v1::PodDisruptionBudget};
-use logger_client::applyconfigurations::example_v1::{LoggerApply, LoggerStatusApply};
+use k8s_openapi::api::{
+    apps::v1::{DaemonSet, Deployment, StatefulSet},
+    core::v1::Pod,
+    policy::v1::PodDisruptionBudget,
+};
+use logger_client::applyconfigurations::example_v2::{LoggerApply, LoggerStatusApply};
 use logger_core::{apply::ApplyConfiguration, verbs};
 use logger_runtime::{
     Action, ApiObject, Context, Error, EventRecorder, EventType, Index, ObjectKey, Store, client::ScopedObject,
 };
-use logger_types::v1::{Logger, LoggerStatus};
+use logger_types::v2::{Logger, LoggerStatus};
 
 use crate::{
-    children::{self, AgentOptions, desired_replicas},
+    children::{self, AgentOptions, WorkloadApply},
     metrics::LoggerMetrics,
     names::{Names, logger_of},
     readiness::{self, Readiness},
     reason,
-    status::{self, CONDITIONS, Observed, Problem},
-    validation::validate,
+    status::{self, CONDITIONS, Observed, Problem, Workload},
+    validation::{interval, validate},
 };
 
 /// The time after which a child is applied again if an object of others has its name.
@@ -49,9 +53,35 @@ pub(crate) struct State {
 /// The children that exist after a reconciliation, and why they are not as desired.
 #[derive(Default)]
 struct Applied {
-    deployment: Option<Arc<Deployment>>,
+    workloads: Workloads,
     disruption_budget: Option<Arc<PodDisruptionBudget>>,
     problem: Option<Problem>,
+}
+
+/// The workloads of a Logger, one of each kind.
+#[derive(Default)]
+struct Workloads {
+    deployment: Option<Arc<Deployment>>,
+    daemon_set: Option<Arc<DaemonSet>>,
+    stateful_set: Option<Arc<StatefulSet>>,
+}
+
+impl Workloads {
+    /// Returns those in the caches.
+    fn existing(logger: &Logger, ctx: &Context<State>) -> Self {
+        Workloads {
+            deployment: existing_child(logger, ctx),
+            daemon_set: existing_child(logger, ctx),
+            stateful_set: existing_child(logger, ctx),
+        }
+    }
+
+    fn observed(&self) -> impl Iterator<Item = Workload> + '_ {
+        let deployment = self.deployment.as_deref().map(Workload::from);
+        let daemon_set = self.daemon_set.as_deref().map(Workload::from);
+        let stateful_set = self.stateful_set.as_deref().map(Workload::from);
+        [deployment, daemon_set, stateful_set].into_iter().flatten()
+    }
 }
 
 /// Reconciles a Logger.
@@ -60,6 +90,8 @@ struct Applied {
 /// - every child is applied as one field manager, and a reconciliation that changes nothing sends no write;
 /// - an object that does not belong to the Logger is never changed;
 /// - an invalid spec changes no child: running agents continue;
+/// - a workload of a former kind is deleted when the agents of the desired one are available, so that recording
+///   continues;
 /// - the status is written at most once, and its transitions are events.
 pub(crate) async fn reconcile(logger: Arc<Logger>, ctx: Context<State>) -> Result<Action, Error> {
     if logger.metadata.deletion_timestamp.is_some() {
@@ -74,16 +106,18 @@ pub(crate) async fn reconcile(logger: Arc<Logger>, ctx: Context<State>) -> Resul
     };
     let is_conflict = applied.problem.as_ref().is_some_and(|problem| problem.reason == reason::NAME_CONFLICT);
     let pods = ctx.pods.by_index(&BY_LOGGER, ctx.key().as_str());
+    let kind = children::workload_kind(&logger.spec);
+    let workload = applied.workloads.observed().max_by_key(|workload| workload.kind == kind);
     let observed = Observed {
         problem: applied.problem,
-        deployment: applied.deployment.as_deref(),
+        workload,
         disruption_budget: applied.disruption_budget.as_deref(),
         pods: &pods,
         reports: readiness::reports(&pods).await,
     };
     let status = status::observe(&logger, &observed);
-    let ready = status.replicas.unwrap_or_default();
-    ctx.metrics.report(ctx.key(), ready, desired_replicas(&logger), logger.spec.time_interval);
+    let (ready, desired) = (status.ready_replicas.unwrap_or_default(), status.desired_replicas.unwrap_or_default());
+    ctx.metrics.report(ctx.key(), ready, desired, interval(&logger.spec).unwrap_or_default());
     report(&logger, &status, &ctx).await?;
     // The minimum is `Unready` if any agent is not ready.
     Ok(match pods.iter().filter_map(|pod| readiness::readiness(pod)).min() {
@@ -111,11 +145,43 @@ async fn apply_children(logger: &Logger, ctx: &Context<State>) -> Result<Applied
         None => None,
     };
     // The last one: its Pods find the others.
-    let deployment = conflicts.check("Deployment", apply_child(logger, ctx, desired.deployment).await?);
+    let workloads = apply_workload(logger, ctx, desired.workload, &mut conflicts).await?;
     prune(logger, ctx, service).await?;
-    prune(logger, ctx, disruption_budget.clone()).await?;
-    prune(logger, ctx, deployment.clone()).await?;
-    Ok(Applied { deployment, disruption_budget, problem: conflicts.problem(logger) })
+    if !is_replacing(logger, ctx, &workloads) {
+        prune(logger, ctx, disruption_budget.clone()).await?;
+        prune(logger, ctx, workloads.deployment.clone()).await?;
+        prune(logger, ctx, workloads.daemon_set.clone()).await?;
+        prune(logger, ctx, workloads.stateful_set.clone()).await?;
+    }
+    Ok(Applied { workloads, disruption_budget, problem: conflicts.problem(logger) })
+}
+
+async fn apply_workload(
+    logger: &Logger,
+    ctx: &Context<State>,
+    desired: WorkloadApply,
+    conflicts: &mut Conflicts,
+) -> Result<Workloads, Error> {
+    let mut workloads = Workloads::default();
+    match desired {
+        WorkloadApply::Deployment(child) => {
+            workloads.deployment = conflicts.check("Deployment", apply_child(logger, ctx, *child).await?);
+        }
+        WorkloadApply::DaemonSet(child) => {
+            workloads.daemon_set = conflicts.check("DaemonSet", apply_child(logger, ctx, *child).await?);
+        }
+        WorkloadApply::StatefulSet(child) => {
+            workloads.stateful_set = conflicts.check("StatefulSet", apply_child(logger, ctx, *child).await?);
+        }
+    }
+    Ok(workloads)
+}
+
+/// Returns whether the agents of a former workload are needed, because those of the desired one are not all available.
+fn is_replacing(logger: &Logger, ctx: &Context<State>, desired: &Workloads) -> bool {
+    let is_complete = desired.observed().any(|workload| workload.is_complete());
+    let kind = children::workload_kind(&logger.spec);
+    !is_complete && Workloads::existing(logger, ctx).observed().any(|workload| workload.kind != kind)
 }
 
 /// Deletes the children of a kind except for this one.
@@ -130,7 +196,7 @@ where
 /// Returns the children in the caches.
 fn existing_children(logger: &Logger, ctx: &Context<State>, problem: Problem) -> Applied {
     Applied {
-        deployment: existing_child(logger, ctx),
+        workloads: Workloads::existing(logger, ctx),
         disruption_budget: existing_child(logger, ctx),
         problem: Some(problem),
     }
@@ -216,7 +282,11 @@ fn configuration(logger: &Logger, status: &LoggerStatus, key: &ObjectKey) -> Log
     let applied = LoggerStatusApply {
         state: status.state,
         observed_generation: status.observed_generation,
+        workload: status.workload,
+        desired_replicas: status.desired_replicas,
         replicas: status.replicas,
+        ready_replicas: status.ready_replicas,
+        updated_replicas: status.updated_replicas,
         selector: status.selector.clone(),
         conditions: Some(conditions.cloned().map(Into::into).collect()),
     };

@@ -1,21 +1,29 @@
-//! The status of a Logger: a pure function of the observed Deployment, Pods and PodDisruptionBudget.
+//! The status of a Logger: a pure function of the observed workload, Pods and PodDisruptionBudget.
 
 mod agents;
 mod disruption;
 mod rollout;
+mod workload;
 
 use std::sync::Arc;
 
 use k8s_openapi::{
-    api::{apps::v1::Deployment, core::v1::Pod, policy::v1::PodDisruptionBudget},
+    api::{core::v1::Pod, policy::v1::PodDisruptionBudget},
     apimachinery::pkg::apis::meta::v1::Condition,
 };
 use logger_core::{Conditions, new_condition};
-use logger_types::v1::{Logger, LoggerState, LoggerStatus};
+use logger_types::v2::{Logger, LoggerState, LoggerStatus, LoggerWorkload};
 
-use crate::{children::desired_replicas, names::Names, readiness::Reports, reason};
+use crate::{
+    children::{desired_replicas, workload_kind},
+    names::Names,
+    readiness::Reports,
+    reason,
+};
 use agents::Agents;
 use rollout::Rollout;
+
+pub use workload::Workload;
 
 /// The condition that at least one agent is ready, so that it has persisted records recently.
 pub const AVAILABLE: &str = "Available";
@@ -43,11 +51,11 @@ pub struct Problem {
 pub struct Observed<'a> {
     /// Why the children could not be applied.
     pub problem: Option<Problem>,
-    /// The Deployment of the Logger, if it exists.
-    pub deployment: Option<&'a Deployment>,
+    /// The desired workload of the Logger, if it exists.
+    pub workload: Option<Workload>,
     /// The PodDisruptionBudget of the Logger, if it exists.
     pub disruption_budget: Option<&'a PodDisruptionBudget>,
-    /// The agents of the Logger, in any state.
+    /// The agents of the Logger, in any state, also those of a former workload.
     pub pods: &'a [Arc<Pod>],
     /// What agents report.
     pub reports: Reports,
@@ -57,7 +65,7 @@ pub struct Observed<'a> {
 ///
 /// Guarantees:
 /// - a Logger is available if and only if an agent is ready, whatever is desired or declared;
-/// - the number of replicas is that of the ready agents;
+/// - the numbers of replicas are those of the Pods, except for the updated ones, which the workload reports;
 /// - the status is equal to that of the Logger if nothing relevant has changed: it contains no time but those of the
 ///   transitions of conditions;
 /// - conditions of other types are retained.
@@ -72,7 +80,11 @@ pub fn observe(logger: &Logger, observed: &Observed<'_>) -> LoggerStatus {
     LoggerStatus {
         state: Some(if view.agents.ready > 0 { LoggerState::Available } else { LoggerState::Unavailable }),
         observed_generation: logger.metadata.generation,
-        replicas: Some(view.agents.ready),
+        workload: observed.workload.map(|workload| workload.kind),
+        desired_replicas: view.desired,
+        replicas: Some(view.agents.total),
+        ready_replicas: Some(view.agents.ready),
+        updated_replicas: observed.workload.filter(|workload| workload.is_current).map(|workload| workload.updated),
         selector: Some(Names::of(logger).selector()),
         conditions,
     }
@@ -110,7 +122,8 @@ struct Finding {
 
 /// What is observed, in the terms of the conditions.
 struct View {
-    desired: i32,
+    /// The desired number of agents; unknown until a DaemonSet reports the number of nodes.
+    desired: Option<i32>,
     agents: Agents,
     rollout: Rollout,
     /// Why the children could not be applied.
@@ -121,11 +134,11 @@ struct View {
 
 impl View {
     fn new(logger: &Logger, observed: &Observed<'_>) -> Self {
-        let (desired, agents) = (desired_replicas(logger), Agents::of(observed.pods, &observed.reports));
-        let rollout = Rollout::of(observed.deployment);
+        let (desired, agents) = (desired_agents(logger, observed), Agents::of(observed.pods, &observed.reports));
+        let rollout = Rollout::of(observed.workload);
         let mut problems: Vec<_> = observed.problem.iter().cloned().chain(agents.problems.iter().cloned()).collect();
         problems.extend(rollout.problem());
-        let is_stalled = !agents.problems.is_empty() || rollout == Rollout::Stalled || agents.ready >= desired;
+        let is_stalled = !agents.problems.is_empty() || rollout == Rollout::Stalled || Some(agents.ready) >= desired;
         problems.extend(
             observed
                 .disruption_budget
@@ -133,15 +146,18 @@ impl View {
                 .and_then(|budget| disruption::problem(budget, agents.ready)),
         );
         problems.extend(agents.warnings.iter().cloned());
-        problems.extend(redundancy(desired));
+        problems.extend(desired.and_then(|desired| redundancy(desired, workload_kind(&logger.spec))));
         View { desired, agents, rollout, rejection: observed.problem.clone(), problems }
     }
 
     fn available(&self) -> Finding {
-        let message = format!("{} of {} agents are ready", self.agents.ready, self.desired);
+        let message = match self.desired {
+            Some(desired) => format!("{} of {desired} agents are ready", self.agents.ready),
+            None => format!("{} agents are ready", self.agents.ready),
+        };
         let reason = match self.problems.first() {
             _ if self.agents.ready > 0 => reason::AGENTS_READY,
-            _ if self.desired == 0 => reason::NO_REPLICAS,
+            _ if self.desired == Some(0) => reason::NO_REPLICAS,
             Some(problem) if !HARMLESS.contains(&problem.reason) => problem.reason,
             _ => reason::AGENTS_NOT_READY,
         };
@@ -174,16 +190,30 @@ impl View {
     }
 }
 
+/// Returns the desired number of agents: that of the nodes, if an agent runs on each.
+fn desired_agents(logger: &Logger, observed: &Observed<'_>) -> Option<i32> {
+    match workload_kind(&logger.spec) {
+        LoggerWorkload::Deployment | LoggerWorkload::StatefulSet => Some(desired_replicas(logger)),
+        kind @ LoggerWorkload::DaemonSet => {
+            let workload = observed.workload.filter(|workload| workload.kind == kind && workload.is_current);
+            workload.map(|workload| workload.desired)
+        }
+    }
+}
+
 /// Returns the problem that too few agents are desired.
-fn redundancy(desired: i32) -> Option<Problem> {
+fn redundancy(desired: i32, kind: LoggerWorkload) -> Option<Problem> {
+    let solution = match kind {
+        LoggerWorkload::Deployment | LoggerWorkload::StatefulSet => "set spec.replicas to 2 or more",
+        LoggerWorkload::DaemonSet => "add nodes on which agents can run",
+    };
     let (reason, message) = match desired {
-        0 => (reason::NO_REPLICAS, "no agent is desired, so that nothing is recorded; set spec.replicas to 2 or more"),
+        0 => (reason::NO_REPLICAS, "no agent is desired, so that nothing is recorded"),
         1 => {
-            let message = "one agent is desired, so that no other one records activity while it is replaced; set \
-                           spec.replicas to 2 or more";
+            let message = "one agent is desired, so that no other one records activity while it is replaced";
             (reason::SINGLE_REPLICA, message)
         }
         _ => return None,
     };
-    Some(Problem { reason, message: message.to_owned() })
+    Some(Problem { reason, message: format!("{message}; {solution}") })
 }

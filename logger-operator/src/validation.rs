@@ -1,15 +1,22 @@
 //! Validation of a spec beyond its schema, such as names that cannot be part of a file name.
 
-use logger_agent::journal::MAX_DURATION;
-use logger_names::validation::dns_1123_subdomain;
-use logger_types::v1::LoggerSpec;
+use std::{num::NonZeroU32, time::Duration};
 
-use crate::reason;
+use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
+use logger_agent::{JournalConfig, journal::MAX_DURATION};
+use logger_crd::quantity;
+use logger_names::validation::dns_1123_subdomain;
+use logger_types::{
+    duration,
+    v2::{LoggerRotation, LoggerSource, LoggerSpec, LoggerStorage},
+};
+
+use crate::{children::is_per_node, reason};
 
 /// The maximum length of the name of a log: the names of its files have at most 255 bytes, with the name of the Pod and
 /// a sequence number.
 const MAX_NAME: usize = 100;
-/// The number of characters of an invalid name in a message.
+/// The number of characters of an invalid value in a message.
 const MAX_SHOWN: usize = 60;
 
 /// A spec that no agent can run with.
@@ -22,12 +29,22 @@ pub enum InvalidSpec {
         max = MAX_NAME
     )]
     Name(String),
-    /// The interval is not positive, which the schema rejects unless the object is older than it, or is too long.
-    #[error("spec.timeInterval is {0}: use 1 to {max} seconds", max = MAX_DURATION.as_secs())]
-    Interval(i32),
+    /// The interval is not a duration or is not positive, which the schema rejects unless the object is older than it, or
+    /// is too long.
+    #[error("spec.interval is {0:?}: use a duration of 1s to {max}h, such as `60s`", max = MAX_DURATION.as_secs() / 3600)]
+    Interval(String),
     /// The number of replicas is negative. The schema rejects it, unless the object is older than the schema.
     #[error("spec.replicas is {0}: use at least 0")]
     Replicas(i32),
+    /// No record would be accepted.
+    #[error("spec.source accepts no record: use at least one source, and at least one record per second")]
+    Source,
+    /// A size or an age of files cannot be used.
+    #[error("spec.rotation: {0}")]
+    Rotation(String),
+    /// The storage cannot be used.
+    #[error("spec.storage: {0}")]
+    Storage(&'static str),
 }
 
 impl InvalidSpec {
@@ -38,6 +55,9 @@ impl InvalidSpec {
             InvalidSpec::Name(_) => reason::INVALID_NAME,
             InvalidSpec::Interval(_) => reason::INVALID_INTERVAL,
             InvalidSpec::Replicas(_) => reason::INVALID_REPLICAS,
+            InvalidSpec::Source => reason::INVALID_SOURCE,
+            InvalidSpec::Rotation(_) => reason::INVALID_ROTATION,
+            InvalidSpec::Storage(_) => reason::INVALID_STORAGE,
         }
     }
 }
@@ -48,16 +68,79 @@ impl InvalidSpec {
 /// Fails with the first field that no agent can run with.
 pub fn validate(spec: &LoggerSpec) -> Result<(), InvalidSpec> {
     if !is_file_name(&spec.name) {
-        return Err(InvalidSpec::Name(spec.name.chars().take(MAX_SHOWN).collect()));
+        return Err(InvalidSpec::Name(shown(&spec.name)));
     }
-    let seconds = u64::try_from(spec.time_interval).unwrap_or_default();
-    if !(1..=MAX_DURATION.as_secs()).contains(&seconds) {
-        return Err(InvalidSpec::Interval(spec.time_interval));
+    let interval = interval(spec).ok_or_else(|| InvalidSpec::Interval(shown(&spec.interval)))?;
+    if let Some(replicas) = spec.replicas.filter(|replicas| *replicas < 0) {
+        return Err(InvalidSpec::Replicas(replicas));
     }
-    match spec.replicas {
-        Some(replicas) if replicas < 0 => Err(InvalidSpec::Replicas(replicas)),
-        _ => Ok(()),
-    }
+    spec.source.as_ref().map_or(Ok(()), validate_source)?;
+    spec.rotation.as_ref().map_or(Ok(()), |rotation| validate_rotation(rotation, interval))?;
+    validate_storage(spec)
+}
+
+/// Returns the interval of a spec; `None` if no agent can run with it.
+pub(crate) fn interval(spec: &LoggerSpec) -> Option<Duration> {
+    let range = Duration::from_secs(1)..=MAX_DURATION;
+    duration::parse(&spec.interval).ok().filter(|interval| range.contains(interval))
+}
+
+/// Returns the number of bytes, rounded up; `None` if the quantity is not a number of bytes.
+pub(crate) fn bytes(quantity: &Quantity) -> Option<u64> {
+    const NANOS: i128 = 1_000_000_000;
+    let nanos = quantity::Quantity::parse(&quantity.0)?.nanos();
+    u64::try_from(nanos / NANOS + i128::from(nanos % NANOS > 0)).ok()
+}
+
+fn validate_source(source: &LoggerSource) -> Result<(), InvalidSpec> {
+    let accepts_none = source.accept.as_ref().is_some_and(Vec::is_empty);
+    let rate = source.records_per_second.map(|rate| u32::try_from(rate).ok().and_then(NonZeroU32::new));
+    if accepts_none || rate == Some(None) { Err(InvalidSpec::Source) } else { Ok(()) }
+}
+
+/// Validates the options of agents, as they do.
+fn validate_rotation(rotation: &LoggerRotation, interval: Duration) -> Result<(), InvalidSpec> {
+    let size = |name: &str, size: &Option<Quantity>, default: u64| match size {
+        Some(size) => {
+            let error = || InvalidSpec::Rotation(format!("{name} {:?} is not a size, such as `16Mi`", shown(&size.0)));
+            bytes(size).ok_or_else(error)
+        }
+        None => Ok(default),
+    };
+    let age = |name: &str, age: &Option<String>, default: Duration| match age {
+        Some(age) => {
+            let error = |error| InvalidSpec::Rotation(format!("{name} {:?}: {error}", shown(age)));
+            duration::parse(age).map_err(error)
+        }
+        None => Ok(default),
+    };
+    let (defaults, retention) = (JournalConfig::new(interval), rotation.retention.clone().unwrap_or_default());
+    let config = JournalConfig {
+        segment_bytes: size("maxSize", &rotation.max_size, defaults.segment_bytes)?,
+        segment_age: age("maxAge", &rotation.max_age, defaults.segment_age)?,
+        retention_bytes: size("retention.maxSize", &retention.max_size, defaults.retention_bytes)?,
+        retention_age: age("retention.maxAge", &retention.max_age, defaults.retention_age)?,
+        ..defaults
+    };
+    config.validate().map_err(|error| InvalidSpec::Rotation(error.to_string()))
+}
+
+/// The schema rejects most of these, unless the object is older than it.
+fn validate_storage(spec: &LoggerSpec) -> Result<(), InvalidSpec> {
+    let Some(LoggerStorage { empty_dir, volume_claim }) = &spec.storage else { return Ok(()) };
+    let limit = empty_dir.as_ref().and_then(|directory| directory.size_limit.as_ref());
+    let problem = match volume_claim {
+        Some(_) if empty_dir.is_some() => "use one of emptyDir and volumeClaim",
+        Some(_) if is_per_node(spec) => "a volumeClaim needs the placement Spread",
+        Some(claim) if !is_size(&claim.size) => "the size of volumeClaim is not a size, such as `10Gi`",
+        None if limit.is_some_and(|limit| !is_size(limit)) => "the sizeLimit of emptyDir is not a size, such as `1Gi`",
+        _ => return Ok(()),
+    };
+    Err(InvalidSpec::Storage(problem))
+}
+
+fn is_size(quantity: &Quantity) -> bool {
+    bytes(quantity).is_some_and(|bytes| bytes > 0)
 }
 
 /// Returns whether agents accept a name: they use it as the prefix of file names.
@@ -65,18 +148,34 @@ fn is_file_name(name: &str) -> bool {
     name.len() <= MAX_NAME && dns_1123_subdomain(name).is_empty()
 }
 
+fn shown(text: &str) -> String {
+    text.chars().take(MAX_SHOWN).collect()
+}
+
 #[cfg(test)]
 mod tests {
+    use serde_json::{Value, json};
+
     use super::*;
 
-    fn spec(name: &str, time_interval: i32, replicas: Option<i32>) -> LoggerSpec {
-        LoggerSpec { name: name.to_owned(), time_interval, replicas }
+    fn spec(name: &str, interval: &str, replicas: Option<i32>) -> LoggerSpec {
+        LoggerSpec { name: name.to_owned(), interval: interval.to_owned(), replicas, ..LoggerSpec::default() }
+    }
+
+    fn valid() -> LoggerSpec {
+        spec("a", "60s", None)
+    }
+
+    fn parse(fields: Value) -> LoggerSpec {
+        let mut object = json!({"name": "a", "interval": "60s"});
+        object.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        serde_json::from_value(object).unwrap()
     }
 
     #[test]
     fn names_that_can_be_the_prefix_of_a_file_name_are_valid() {
         for name in ["audit", "audit-2.log", "7", &"a".repeat(100)] {
-            assert_eq!(validate(&spec(name, 1, None)), Ok(()), "{name}");
+            assert_eq!(validate(&spec(name, "1s", None)), Ok(()), "{name}");
         }
     }
 
@@ -86,7 +185,7 @@ mod tests {
         for name in
             ["", ".", "..", "../etc", "a/b", "-a", "a-", "Audit", "a_b", "a b", "a\0", "ä", "$(HOME)", long.as_str()]
         {
-            let invalid = validate(&spec(name, 1, None)).unwrap_err();
+            let invalid = validate(&spec(name, "1s", None)).unwrap_err();
             assert_eq!(invalid.reason(), reason::INVALID_NAME, "{name}");
             assert!(invalid.to_string().len() < 300, "{invalid}");
         }
@@ -94,11 +193,56 @@ mod tests {
 
     #[test]
     fn intervals_and_replicas_that_the_schema_rejects_are_invalid() {
-        for interval in [i32::MIN, 0, 315_360_001, i32::MAX] {
-            assert_eq!(validate(&spec("a", interval, None)), Err(InvalidSpec::Interval(interval)));
+        for interval in ["", "0s", "60", "250ms", "315360001s", "2147483647s"] {
+            assert_eq!(validate(&spec("a", interval, None)), Err(InvalidSpec::Interval(interval.to_owned())));
         }
-        assert_eq!(validate(&spec("a", 315_360_000, None)), Ok(()));
-        assert_eq!(validate(&spec("a", 1, Some(-1))), Err(InvalidSpec::Replicas(-1)));
-        assert_eq!(validate(&spec("a", 1, Some(0))), Ok(()));
+        for interval in ["1s", "1m30s", "315360000s", "87600h"] {
+            assert_eq!(validate(&spec("a", interval, None)), Ok(()), "{interval}");
+        }
+        assert_eq!(validate(&spec("a", "1s", Some(-1))), Err(InvalidSpec::Replicas(-1)));
+        assert_eq!(validate(&spec("a", "1s", Some(0))), Ok(()));
+    }
+
+    #[test]
+    fn options_that_no_agent_starts_with_are_invalid() {
+        for (fields, reason) in [
+            (json!({"source": {"accept": []}}), reason::INVALID_SOURCE),
+            (json!({"source": {"recordsPerSecond": 0}}), reason::INVALID_SOURCE),
+            (json!({"rotation": {"maxSize": "0"}}), reason::INVALID_ROTATION),
+            (json!({"rotation": {"maxSize": "-1Mi"}}), reason::INVALID_ROTATION),
+            (json!({"rotation": {"maxSize": "1Gi"}}), reason::INVALID_ROTATION),
+            (json!({"rotation": {"maxAge": "0s"}}), reason::INVALID_ROTATION),
+            (json!({"rotation": {"retention": {"maxSize": "16Mi"}}}), reason::INVALID_ROTATION),
+            (json!({"rotation": {"retention": {"maxAge": "a year"}}}), reason::INVALID_ROTATION),
+            (json!({"storage": {"emptyDir": {}, "volumeClaim": {"size": "1Gi"}}}), reason::INVALID_STORAGE),
+            (json!({"storage": {"volumeClaim": {"size": "1Gi"}}, "placement": "PerNode"}), reason::INVALID_STORAGE),
+            (json!({"storage": {"volumeClaim": {"size": "0"}}}), reason::INVALID_STORAGE),
+            (json!({"storage": {"emptyDir": {"sizeLimit": "much"}}}), reason::INVALID_STORAGE),
+        ] {
+            let invalid = validate(&parse(fields.clone())).map_err(|invalid| invalid.reason());
+            assert_eq!(invalid, Err(reason), "{fields}");
+        }
+    }
+
+    #[test]
+    fn options_that_agents_start_with_are_valid() {
+        assert_eq!(validate(&valid()), Ok(()));
+        for fields in [
+            json!({"source": {"accept": ["Audit"], "recordsPerSecond": 1}}),
+            json!({"rotation": {"maxSize": "1M", "maxAge": "90m", "retention": {"maxSize": "2M", "maxAge": "24h"}}}),
+            json!({"storage": {"emptyDir": {"sizeLimit": "2Gi"}}, "placement": "PerNode"}),
+            json!({"storage": {"volumeClaim": {"size": 1024}}}),
+        ] {
+            assert_eq!(validate(&parse(fields.clone())), Ok(()), "{fields}");
+        }
+    }
+
+    #[test]
+    fn sizes_are_numbers_of_bytes() {
+        for (text, expected) in
+            [("16Mi", Some(16 << 20)), ("1k", Some(1000)), ("1500m", Some(2)), ("-1", None), ("x", None)]
+        {
+            assert_eq!(bytes(&Quantity(text.to_owned())), expected, "{text}");
+        }
     }
 }

@@ -90,10 +90,19 @@ fn repository_file(path: &str) -> Value {
     serde_saphyr::from_str(&fs::read_to_string(package.join("..").join(path)).unwrap()).unwrap()
 }
 
+/// Returns the definition of Loggers with the version `v1` only.
+fn definition() -> Value {
+    let mut definition = repository_file("config/crd/bases/example.com_loggers.yaml");
+    let versions = definition["spec"]["versions"].as_array_mut().unwrap();
+    versions.retain(|version| version["name"] == "v1");
+    versions[0]["storage"] = json!(true);
+    definition
+}
+
 fn sources() -> Sources {
     let path = "config/prometheus/rule.yaml".to_owned();
     Sources {
-        definitions: vec![repository_file("config/crd/bases/example.com_loggers.yaml")],
+        definitions: vec![definition()],
         samples: vec![repository_file("config/samples/example_v1_logger.yaml")],
         resources: vec![Resource { object: repository_file(&path), path }],
         icon: Some(Icon { media_type: "image/svg+xml", data: b"<svg/>".to_vec() }),

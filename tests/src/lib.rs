@@ -33,7 +33,7 @@ use kube::{
     config::{KubeConfigOptions, Kubeconfig, KubeconfigError},
     runtime::wait::{await_condition, conditions},
 };
-use logger_types::v1::{Logger, LoggerSpec};
+use logger_types::v2::{Logger, LoggerSpec};
 
 /// Returns the root of the workspace that the running test belongs to.
 ///
@@ -123,7 +123,7 @@ pub async fn embedded() -> Client {
 pub fn logger(name: &str) -> Logger {
     Logger {
         metadata: ObjectMeta { name: Some(name.to_owned()), ..ObjectMeta::default() },
-        spec: LoggerSpec { name: name.to_owned(), time_interval: 60, replicas: None },
+        spec: LoggerSpec { name: name.to_owned(), interval: "1m".to_owned(), ..LoggerSpec::default() },
         status: None,
     }
 }

@@ -1,8 +1,14 @@
-//! The CustomResourceDefinition of the reference API: installed, and removed again.
+//! The CustomResourceDefinition of the reference API: installed or applied, and removed again.
 
 use std::time::Duration;
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use logger_core::description::WebhookNames;
+use logger_manager::crds::{CrdError, Definitions};
+use logger_operator::{
+    names::{CONTROLLER, CRDS_FIELD_MANAGER},
+    webhooks,
+};
 use logger_runtime::{
     Error,
     kube::{
@@ -13,6 +19,8 @@ use logger_runtime::{
 };
 use tokio::time::timeout;
 
+/// The namespace of the webhook of the operator.
+const NAMESPACE: &str = "logger-operator-system";
 const GENERATED: &str = include_str!("../../../config/crd/bases/example.com_loggers.yaml");
 /// The name of the definition.
 pub const NAME: &str = "loggers.example.com";
@@ -29,6 +37,9 @@ pub enum DefinitionError {
     /// A request failed.
     #[error(transparent)]
     Request(#[from] Error),
+    /// The definition cannot be applied.
+    #[error(transparent)]
+    Apply(#[from] CrdError),
     /// The definition cannot be watched.
     #[error("cannot watch the CRD {NAME}")]
     Watch(#[source] Box<wait::Error>),
@@ -49,6 +60,18 @@ pub async fn install(client: &Client) -> Result<bool, DefinitionError> {
         Err(kube::Error::Api(status)) if status.is_already_exists() => Ok(false),
         Err(error) => Err(Error::new("create", RESOURCE, NAME, error).into()),
     }
+}
+
+/// Applies the definition with the conversion of the operator, and waits until the kind is served. Objects of a former
+/// definition remain.
+///
+/// # Errors
+/// Fails if the definition of the cluster is incompatible, a request fails, or the kind is not served in time.
+pub async fn apply(client: &Client) -> Result<(), DefinitionError> {
+    let (conversions, names) = (webhooks().describe().conversion_webhooks, WebhookNames::new(CONTROLLER));
+    let definitions = Definitions::parse(GENERATED)?.convert(&conversions, NAMESPACE, &names, None);
+    definitions.plan(client.clone()).await?.apply(CRDS_FIELD_MANAGER, false).await?;
+    Ok(())
 }
 
 /// Waits until the kind is served.

@@ -19,9 +19,9 @@ const NAMESPACE: &str = "default";
 /// How long each step can take. They take seconds; this is for machines with other load.
 const LIMIT: Duration = Duration::from_secs(60);
 /// The interval of the Logger in the scenario, in seconds: the shortest one, so that its files grow while one watches.
-const SCENARIO_INTERVAL: i32 = 1;
+const SCENARIO_INTERVAL: &str = "1s";
 /// The interval of the Logger in a cluster that is left running.
-const SERVE_INTERVAL: i32 = 5;
+const SERVE_INTERVAL: &str = "5s";
 
 /// The files of the cluster.
 pub(crate) struct Options {
@@ -94,13 +94,13 @@ async fn with_cluster(
     both(outcome, stopped.map_err(Into::into))
 }
 
-fn scenario_options<'a>(cluster: &'a LocalCluster, agent: &'a Path, time_interval: i32) -> scenario::Options<'a> {
+fn scenario_options<'a>(cluster: &'a LocalCluster, agent: &'a Path, interval: &'a str) -> scenario::Options<'a> {
     scenario::Options {
         machines: Machines::Local { cluster, agent },
         client: cluster.client(),
         namespace: NAMESPACE,
         limit: LIMIT,
-        time_interval,
+        interval,
     }
 }
 

@@ -75,8 +75,7 @@ impl LocalCluster {
         serve::write_kubeconfig(&kubeconfig, address)
             .map_err(|source| LocalClusterError::Directory { path: kubeconfig.clone(), source })?;
         let client = client(address, true)?;
-        definition::install(&client).await?;
-        definition::wait_until_served(&client).await?;
+        definition::apply(&client).await?;
         let runtime = Processes::new(nodes_directory(&directory)).program(operator.agent_image.as_str(), [agent]);
         // Drains retry rejected evictions themselves.
         let mut builder = Cluster::builder(self::client(address, false)?)

@@ -29,8 +29,8 @@ use crate::{
 
 /// How long each step can take, with the pull of the image.
 const LIMIT: Duration = Duration::from_mins(3);
-/// The interval of the Logger in seconds.
-const TIME_INTERVAL: i32 = 5;
+/// The interval of the Logger.
+const INTERVAL: &str = "5s";
 
 /// The cluster and what runs in it.
 pub(crate) struct Options {
@@ -81,7 +81,7 @@ async fn with_definition(
     }
     let namespace = options.namespace.as_str();
     let scenario =
-        scenario::Options { machines: Machines::Remote, client, namespace, limit: LIMIT, time_interval: TIME_INTERVAL };
+        scenario::Options { machines: Machines::Remote, client, namespace, limit: LIMIT, interval: INTERVAL };
     let scenario = Scenario::new(scenario, printer).await?;
     // Loggers of other namespaces are not touched.
     let operator =

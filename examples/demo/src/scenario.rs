@@ -19,7 +19,7 @@ use k8s_openapi::{
     },
     apimachinery::pkg::apis::meta::v1::ObjectMeta,
 };
-use logger_client::{Clientset, SharedInformerFactory, typed::example_v1::LoggerClient};
+use logger_client::{Clientset, SharedInformerFactory, typed::example_v2::LoggerClient};
 use logger_core::verbs;
 use logger_operator::names::{AGENT, INSTANCE_LABEL, NAME_LABEL, Names};
 use logger_runtime::{
@@ -30,7 +30,7 @@ use logger_runtime::{
         api::{DeleteParams, Patch, PatchParams, PostParams},
     },
 };
-use logger_types::v1::{Logger, LoggerSpec, LoggerState};
+use logger_types::v2::{Logger, LoggerSpec, LoggerState};
 use serde_json::json;
 use tokio::{sync::watch, time::timeout};
 
@@ -70,8 +70,8 @@ pub(crate) struct Options<'a> {
     pub(crate) namespace: &'a str,
     /// How long each step can take.
     pub(crate) limit: Duration,
-    /// The interval of the Logger in seconds.
-    pub(crate) time_interval: i32,
+    /// The interval of the Logger.
+    pub(crate) interval: &'a str,
 }
 
 /// The scenario, which writes through the typed client and reads from informers.
@@ -94,7 +94,7 @@ impl<'a> Scenario<'a> {
     /// Fails if there is a Logger of this name.
     pub(crate) async fn new(options: Options<'a>, printer: &Printer) -> Result<Self> {
         let clientset = Clientset::new(options.client.clone());
-        let (namespace, loggers) = (options.namespace, clientset.example_v1().loggers(options.namespace));
+        let (namespace, loggers) = (options.namespace, clientset.example_v2().loggers(options.namespace));
         if loggers.get_opt(NAME).await?.is_some() {
             let choice = match options.machines {
                 Machines::Local { .. } => "choose another --directory",
@@ -105,7 +105,7 @@ impl<'a> Scenario<'a> {
         let factory = SharedInformerFactory::namespaced(&clientset, namespace);
         let (was_lost, (sender, logger)) = (Arc::new(AtomicBool::new(false)), watch::channel(None));
         let (output, lost) = (printer.clone(), Arc::clone(&was_lost));
-        factory.example_v1().loggers().add_event_handler(move |event| {
+        factory.example_v2().loggers().add_event_handler(move |event| {
             if event.object().name_any() == NAME {
                 output.fact(line(event));
                 if let Event::Updated { old, new } = event
@@ -180,8 +180,8 @@ impl<'a> Scenario<'a> {
 
     async fn create(&self) -> Result<()> {
         let metadata = ObjectMeta { name: Some(NAME.to_owned()), ..ObjectMeta::default() };
-        let time_interval = self.options.time_interval;
-        let spec = LoggerSpec { name: NAME.to_owned(), time_interval, replicas: Some(REPLICAS) };
+        let (name, interval) = (NAME.to_owned(), self.options.interval.to_owned());
+        let spec = LoggerSpec { name, interval, replicas: Some(REPLICAS), ..LoggerSpec::default() };
         self.loggers.create(&Logger { metadata, spec, status: None }, &PostParams::default()).await?;
         self.wait_for_logger("the Logger is added", |logger| logger.is_some()).await
     }
@@ -389,7 +389,7 @@ impl<'a> Scenario<'a> {
     }
 }
 
-/// Formats an event as `MODIFIED default/activity  Available, 2 of 2, every 1 s`.
+/// Formats an event as `MODIFIED default/activity  Available, 2 of 2, every 1s`.
 fn line(event: &Event<Logger>) -> String {
     let event_type = match event {
         Event::Added { .. } => "ADDED",
@@ -403,7 +403,7 @@ fn describe(logger: &Logger) -> String {
     let state = logger.status.as_ref().and_then(|status| status.state);
     let state = state.map_or_else(|| "no state yet".to_owned(), |state| format!("{state:?}"));
     let (key, desired) = (ObjectKey::from_object(logger), logger.spec.replicas.unwrap_or(1));
-    format!("{key}  {state}, {} of {desired}, every {} s", ready(logger), logger.spec.time_interval)
+    format!("{key}  {state}, {} of {desired}, every {}", ready(logger), logger.spec.interval)
 }
 
 fn is_available(logger: &Logger) -> bool {
@@ -411,7 +411,7 @@ fn is_available(logger: &Logger) -> bool {
 }
 
 fn ready(logger: &Logger) -> i32 {
-    logger.status.as_ref().and_then(|status| status.replicas).unwrap_or_default()
+    logger.status.as_ref().and_then(|status| status.ready_replicas).unwrap_or_default()
 }
 
 fn count(replicas: i32) -> usize {

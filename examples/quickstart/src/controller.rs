@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
-use logger_client::informers::example_v1::LoggerInformer;
+use logger_client::informers::example_v2::LoggerInformer;
 use logger_core::{Conditions, new_condition};
 use logger_runtime::{Context, Controller, Error, kube::Client};
-use logger_types::v1::{Logger, LoggerState, LoggerStatus};
+use logger_types::v2::{Logger, LoggerState, LoggerStatus};
 
 const WORKERS: usize = 2;
 
@@ -29,14 +29,16 @@ fn observe(logger: &Logger) -> LoggerStatus {
         0 => (LoggerState::Unavailable, "NoInstances"),
         _ => (LoggerState::Available, "InstancesWriting"),
     };
-    let message = format!("{replicas} instances write every {} s", logger.spec.time_interval);
+    let message = format!("{replicas} instances write every {}", logger.spec.interval);
     let mut conditions = logger.status.as_ref().and_then(|status| status.conditions.clone());
     conditions.set_condition(new_condition(&logger.metadata, "Available", replicas > 0, reason, message));
     LoggerStatus {
         state: Some(state),
         observed_generation: logger.metadata.generation,
-        replicas: Some(replicas),
+        desired_replicas: Some(replicas),
+        ready_replicas: Some(replicas),
         selector: Some(format!("logger={}", logger.spec.name)),
         conditions,
+        ..LoggerStatus::default()
     }
 }

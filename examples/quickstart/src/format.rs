@@ -1,9 +1,9 @@
 //! Text representations of Loggers: a line for an event, a page as of `kubectl describe`.
 
 use logger_runtime::{Event, ObjectKey};
-use logger_types::v1::Logger;
+use logger_types::v2::Logger;
 
-/// Formats an event as `MODIFIED default/audit  Available, 2 of 2, every 60 s`.
+/// Formats an event as `MODIFIED default/audit  Available, 2 of 2, every 1m`.
 pub(crate) fn line(event: &Event<Logger>) -> String {
     let event_type = match event {
         Event::Added { .. } => "ADDED",
@@ -13,11 +13,11 @@ pub(crate) fn line(event: &Event<Logger>) -> String {
     let logger = event.object();
     let status = logger.status.clone().unwrap_or_default();
     let state = status.state.map_or_else(|| "no state yet".to_owned(), |state| format!("{state:?}"));
-    let (current, desired) = (status.replicas.unwrap_or(0), logger.spec.replicas.unwrap_or(1));
+    let (current, desired) = (status.ready_replicas.unwrap_or(0), logger.spec.replicas.unwrap_or(1));
     format!(
-        "{event_type} {}  {state}, {current} of {desired}, every {} s",
+        "{event_type} {}  {state}, {current} of {desired}, every {}",
         ObjectKey::from_object(logger.as_ref()),
-        logger.spec.time_interval
+        logger.spec.interval
     )
 }
 
@@ -29,10 +29,10 @@ pub(crate) fn describe(logger: &Logger) -> String {
         ("Namespace", meta.namespace.clone()),
         ("Generation", meta.generation.map(|generation| generation.to_string())),
         ("Log", Some(spec.name.clone())),
-        ("Interval", Some(format!("{} s", spec.time_interval))),
+        ("Interval", Some(spec.interval.clone())),
         ("Desired", Some(spec.replicas.unwrap_or(1).to_string())),
         ("State", status.state.map(|state| format!("{state:?}"))),
-        ("Replicas", status.replicas.map(|replicas| replicas.to_string())),
+        ("Ready", status.ready_replicas.map(|replicas| replicas.to_string())),
         ("Observed", status.observed_generation.map(|generation| format!("generation {generation}"))),
     ];
     for condition in status.conditions.unwrap_or_default() {

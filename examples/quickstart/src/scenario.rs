@@ -5,14 +5,14 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use anyhow::{Context, Result, bail};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use logger_client::{
-    Clientset, SharedInformerFactory, informers::example_v1::LoggerInformer, typed::example_v1::LoggerClient,
+    Clientset, SharedInformerFactory, informers::example_v2::LoggerInformer, typed::example_v2::LoggerClient,
 };
 use logger_runtime::{
     CancellationToken, Event, HandlerOptions,
     informer::Delivery,
     kube::api::{DeleteParams, PostParams},
 };
-use logger_types::v1::{Logger, LoggerSpec, LoggerState};
+use logger_types::v2::{Logger, LoggerSpec, LoggerState};
 use tokio::sync::watch;
 
 use crate::{
@@ -27,14 +27,14 @@ const NAMES: [&str; 2] = ["audit", "access"];
 
 /// Runs the scenario beside the controller, then removes its Loggers.
 pub(crate) async fn run(clientset: &Clientset, namespace: &str) -> Result<()> {
-    let loggers = clientset.example_v1().loggers(namespace);
+    let loggers = clientset.example_v2().loggers(namespace);
     for name in NAMES {
         if loggers.get_opt(name).await?.is_some() {
             bail!("a Logger {namespace}/{name} already exists and is not changed; choose another --namespace");
         }
     }
     let factory = SharedInformerFactory::namespaced(clientset, namespace);
-    let informer = factory.example_v1().loggers();
+    let informer = factory.example_v2().loggers();
     let scenario = Scenario::new(&informer, loggers, namespace);
     let (controller, stop) = (controller(clientset.client().clone(), &informer), CancellationToken::new());
     factory.start();
@@ -84,15 +84,15 @@ impl Scenario {
 
     async fn play(&self) -> Result<()> {
         print("\n# Two Loggers are created; the controller reports them as available.");
-        self.create("audit", 60, 2).await?;
-        self.create("access", 5, 1).await?;
+        self.create("audit", "1m", 2).await?;
+        self.create("access", "5s", 1).await?;
         for name in NAMES {
             self.wait_until(name, |logger| logger.is_some_and(is_reported)).await?;
         }
 
         print("\n# One is updated: its generation increases, and the controller reconciles it.");
         let mut audit = self.loggers.get("audit").await?;
-        audit.spec.time_interval = 30;
+        audit.spec.interval = "30s".to_owned();
         audit.spec.replicas = Some(3);
         let generation = self.loggers.update(&audit, &PostParams::default()).await?.metadata.generation;
         self.wait_until("audit", |logger| {
@@ -101,7 +101,7 @@ impl Scenario {
         .await?;
 
         print("\n# One with an interval of 0 is rejected by the schema.");
-        match self.create("broken", 0, 1).await {
+        match self.create("broken", "0s", 1).await {
             Ok(()) => bail!("the API server accepted a Logger with an interval of 0"),
             Err(error) => print(format!("REJECTED {error}")),
         }
@@ -115,10 +115,15 @@ impl Scenario {
         Ok(())
     }
 
-    async fn create(&self, name: &str, time_interval: i32, replicas: i32) -> Result<()> {
+    async fn create(&self, name: &str, interval: &str, replicas: i32) -> Result<()> {
         let logger = Logger {
             metadata: ObjectMeta { name: Some(name.to_owned()), ..ObjectMeta::default() },
-            spec: LoggerSpec { name: name.to_owned(), time_interval, replicas: Some(replicas) },
+            spec: LoggerSpec {
+                name: name.to_owned(),
+                interval: interval.to_owned(),
+                replicas: Some(replicas),
+                ..LoggerSpec::default()
+            },
             status: None,
         };
         self.loggers.create(&logger, &PostParams::default()).await?;

@@ -17,7 +17,7 @@ use crate::{
     interface::path,
     journal::{Acknowledgement, Journal},
     metrics::Metrics,
-    sources::{Activity, ActivitySource, Audit, RateLimit},
+    sources::{Activity, ActivitySource, Audit, RateLimit, Source},
 };
 
 /// The preference of a client that does not wait until its records are durable: RFC 7240.
@@ -25,7 +25,7 @@ const RESPOND_ASYNC: &str = "respond-async";
 
 /// What a path serves.
 enum Route {
-    Ingest(&'static dyn ActivitySource),
+    Ingest(Source),
     Report(Report),
 }
 
@@ -39,8 +39,8 @@ enum Report {
 impl Route {
     fn of(requested: &str) -> Option<Self> {
         match requested {
-            "/activity" => Some(Route::Ingest(&Activity)),
-            "/audit" => Some(Route::Ingest(&Audit)),
+            "/activity" => Some(Route::Ingest(Source::Activity)),
+            "/audit" => Some(Route::Ingest(Source::Audit)),
             path::LIVEZ | "/healthz" => Some(Route::Report(Report::Live)),
             path::READYZ => Some(Route::Report(Report::Ready)),
             path::METRICS => Some(Route::Report(Report::Metrics)),
@@ -58,7 +58,7 @@ impl Route {
 /// | `GET /livez`, `/healthz`, `/readyz` | 200, or 500 with the reason; `/readyz` also has a line for each warning |
 /// | `GET /metrics` | the metrics in the OpenMetrics text format |
 ///
-/// Further codes: 400 for an invalid body, 408 and 413 for one that is slow or large, 429 and 503 with `Retry-After`
+/// The endpoint of a source that is not accepted is not served. Further codes: 400 for an invalid body, 408 and 413 for one that is slow or large, 429 and 503 with `Retry-After`
 /// for too many records.
 #[derive(Debug)]
 pub struct Endpoints {
@@ -84,7 +84,8 @@ impl Endpoints {
     {
         let (route, method) = (Route::of(request.uri().path()), request.method().clone());
         let result = match (route, method) {
-            (Some(Route::Ingest(source)), Method::POST) => self.ingest(source, request).await,
+            (Some(Route::Ingest(source)), _) if !self.config.accept.contains(&source) => Err(Failure::NotFound),
+            (Some(Route::Ingest(source)), Method::POST) => self.ingest(activity_source(source), request).await,
             (Some(Route::Ingest(_)), _) => Err(Failure::Method("POST")),
             (Some(Route::Report(report)), Method::GET | Method::HEAD) => Ok(self.report(&report)),
             (Some(Route::Report(_)), _) => Err(Failure::Method("GET, HEAD")),
@@ -154,6 +155,13 @@ impl Endpoints {
             Ok(Err(_)) => Err(Failure::Incomplete),
             Err(_) => Err(Failure::Timeout(body_timeout)),
         }
+    }
+}
+
+fn activity_source(source: Source) -> &'static dyn ActivitySource {
+    match source {
+        Source::Activity => &Activity,
+        Source::Audit => &Audit,
     }
 }
 
@@ -244,6 +252,17 @@ mod tests {
         let fixture = fixture(config());
         let (code, ..) = fixture.send("POST", "/activity", "handling=lenient, Respond-Async", "{}").await;
         assert_eq!(code, 202);
+        fixture.thread.stop().await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn only_accepted_sources_are_served() {
+        let fixture = fixture(ServerConfig { accept: vec![Source::Activity], ..config() });
+        assert_eq!(fixture.send("POST", "/activity", "", "{}").await.0, 200);
+        for method in ["POST", "GET"] {
+            let (code, _, text) = fixture.send(method, "/audit", "", "{}").await;
+            assert_eq!((code, text.as_str()), (404, "not found\n"), "{method}");
+        }
         fixture.thread.stop().await.unwrap();
     }
 

@@ -16,6 +16,10 @@ impl ExampleV1Informers {
         ExampleV1Informers { factory }
     }
     /// Returns the informer of loggers.
+    #[allow(deprecated)]
+    #[deprecated(
+        note = "example.com/v1 Logger is deprecated in v0.2+; use example.com/v2 Logger"
+    )]
     pub fn loggers(&self) -> LoggerInformer {
         self.factory.informer()
     }
@@ -24,4 +28,8 @@ impl ExampleV1Informers {
 /// Informer of [`Logger`](types::Logger) objects.
 ///
 /// A Logger periodically writes user activity to files. At least one Logger must always survive.
+#[allow(deprecated)]
+#[deprecated(
+    note = "example.com/v1 Logger is deprecated in v0.2+; use example.com/v2 Logger"
+)]
 pub type LoggerInformer = logger_runtime::SharedInformer<types::Logger>;

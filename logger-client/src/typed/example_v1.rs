@@ -16,10 +16,18 @@ impl ExampleV1Client {
         ExampleV1Client { client }
     }
     /// Returns the client of loggers in a namespace.
+    #[allow(deprecated)]
+    #[deprecated(
+        note = "example.com/v1 Logger is deprecated in v0.2+; use example.com/v2 Logger"
+    )]
     pub fn loggers(&self, namespace: &str) -> LoggerClient {
         LoggerClient::namespaced(self.client.clone(), namespace)
     }
     /// Returns the read-only client of loggers in all namespaces.
+    #[allow(deprecated)]
+    #[deprecated(
+        note = "example.com/v1 Logger is deprecated in v0.2+; use example.com/v2 Logger"
+    )]
     pub fn all_loggers(&self) -> logger_runtime::AllNamespaces<types::Logger> {
         logger_runtime::AllNamespaces::new(self.client.clone())
     }
@@ -36,4 +44,8 @@ impl ExampleV1Client {
 /// # Ok(())
 /// # }
 /// ```
+#[allow(deprecated)]
+#[deprecated(
+    note = "example.com/v1 Logger is deprecated in v0.2+; use example.com/v2 Logger"
+)]
 pub type LoggerClient = logger_runtime::TypedClient<types::Logger>;

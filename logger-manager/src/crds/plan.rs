@@ -55,6 +55,12 @@ impl Update {
         current.is_some_and(|current| current.served_versions().any(|version| !self.new.serves(version)))
     }
 
+    /// Whether a webhook converts the objects from now on. The program that serves it can be installed after the
+    /// definitions, so that it may not run yet.
+    fn introduces_webhook(&self) -> bool {
+        self.new.has_webhook() && self.current.as_ref().is_some_and(|current| !current.has_webhook())
+    }
+
     /// Migrates the objects of a definition of the cluster. Returns `None` if no object had to be written.
     async fn migrate(&self, client: &Client, definition: &Definition) -> Result<Option<Migration>, CrdError> {
         let migration = migrate(client, definition, &Ownership::new(definition, &self.new)).await?;
@@ -80,6 +86,9 @@ impl Plan {
     /// Applies the definitions as this field manager, waits until they are established, and migrates objects that can
     /// be stored in an old version. Can be repeated after any failure.
     ///
+    /// Objects that a webhook converts for the first time are not migrated while all their versions are served, because
+    /// its program may not run yet: the next application migrates them, or [`migrate`](super::migrate).
+    ///
     /// # Errors
     /// Fails before the first write if a change is impossible, or breaking unless `allow_breaking`. Fails later if a
     /// request fails, a definition is not established in time, or other clients interfere with the migration.
@@ -96,7 +105,8 @@ impl Plan {
             let applied = api.patch(name, &params, &Patch::Apply(update.new.object())).await;
             applied.map_err(CrdError::request("apply the definition", name))?;
             let established = self.established(name).await?;
-            if update.stops_serving() || !established.old_versions()?.is_empty() {
+            let is_outdated = !established.old_versions()?.is_empty() && !update.introduces_webhook();
+            if is_outdated || update.stops_serving() {
                 migrations.extend(update.migrate(&self.client, &established).await?);
             }
         }

@@ -10,6 +10,7 @@ use kube::{
     core::{ApiResource, DynamicObject, GroupVersionKind},
 };
 use logger_apiserver::ApiServer;
+use logger_core::description::{ConversionWebhookDescription, WebhookNames};
 use logger_manager::crds::{CrdError, Definitions, Migration};
 use serde_json::{Value, json};
 
@@ -131,6 +132,20 @@ async fn objects_are_migrated_to_a_new_storage_version() {
     assert_eq!(stored_versions(&client).await, ["v2"]);
     let widget = widgets(&client, "v2").get("widget-500").await.unwrap();
     assert_eq!(widget.data["spec"]["size"], 500);
+}
+
+#[tokio::test(start_paused = true)]
+async fn objects_are_not_migrated_before_the_program_of_a_new_webhook_can_run() {
+    let client = ApiServer::new().client();
+    apply(&client, &definition(&[("v1", true, true)]), false).await.unwrap();
+    create(&client, "v1", 3).await;
+    let next = definition(&[("v1", true, false), ("v2", true, true)]);
+    let webhook = ConversionWebhookDescription::new("example.org", "Widget", "widgets");
+    let definitions = Definitions::parse(&next.to_string()).unwrap();
+    let definitions = definitions.convert(&[webhook], "system", &WebhookNames::new("my-operator"), None);
+    let plan = definitions.plan(client.clone()).await.unwrap();
+    assert_eq!(plan.apply("test", false).await.unwrap(), []);
+    assert_eq!(stored_versions(&client).await, ["v1", "v2"]);
 }
 
 #[tokio::test(start_paused = true)]

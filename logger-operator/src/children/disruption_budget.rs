@@ -3,7 +3,7 @@
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use logger_apply::policy_v1::{PodDisruptionBudgetApply, PodDisruptionBudgetSpecApply};
 
-use super::deployment::selector;
+use super::pod::selector;
 use crate::names::Names;
 
 /// A budget with one available agent would block every drain of the node of a single agent, so that one may be evicted.

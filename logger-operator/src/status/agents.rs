@@ -25,7 +25,9 @@ const MAX_REPORT: usize = 400;
 
 /// The ready agents, the problems of the others, and the warnings of all.
 pub(super) struct Agents {
-    /// The number of ready agents. Agents that are being deleted are not counted.
+    /// The number of agents. Those that are being deleted are not counted.
+    pub(super) total: i32,
+    /// The number of ready agents.
     pub(super) ready: i32,
     /// One problem for each cause, the most important one first.
     pub(super) problems: Vec<Problem>,
@@ -61,7 +63,8 @@ impl Agents {
         ];
         let problems = problems.into_iter().filter_map(problem).collect();
         let warnings = warnings(&current, reports);
-        Agents { ready: i32::try_from(ready).unwrap_or(i32::MAX), problems, warnings }
+        let [total, ready] = [current.len(), ready].map(|count| i32::try_from(count).unwrap_or(i32::MAX));
+        Agents { total, ready, problems, warnings }
     }
 }
 

@@ -10,7 +10,7 @@ use logger_operator::{
     names::LOGGER_ANNOTATION,
     status::{AVAILABLE, DEGRADED, PROGRESSING},
 };
-use logger_types::v1::{Logger, LoggerState};
+use logger_types::v2::{Logger, LoggerState};
 use serde_json::json;
 
 use crate::fixture::{Cluster, IMAGE, Operator, child, logger};
@@ -43,20 +43,20 @@ async fn the_status_follows_the_deployment_and_the_pods() {
     cluster.create(&logger("audit")).await;
     let starting = cluster.wait_for_condition("audit", PROGRESSING, "True", "RollingOut").await;
     let status = starting.status.unwrap();
-    assert_eq!((status.state, status.replicas), (Some(LoggerState::Unavailable), Some(0)));
+    assert_eq!((status.state, status.ready_replicas), (Some(LoggerState::Unavailable), Some(0)));
 
     // The Deployment declares nothing: Pods do.
     cluster.run_agents("audit", 2).await;
     let available = cluster.wait_for_condition("audit", PROGRESSING, "False", "RolloutComplete").await;
     let status = available.status.unwrap();
-    assert_eq!((status.state, status.replicas), (Some(LoggerState::Available), Some(2)));
+    assert_eq!((status.state, status.ready_replicas), (Some(LoggerState::Available), Some(2)));
     assert_eq!(status.observed_generation, available.metadata.generation);
     let labels = [r#"logger="audit""#];
     assert_eq!(operator.metric("logger_agents_ready", &labels), Some(2.0));
 
     let unready = json!({"conditions": [{"type": "Ready", "status": "False"}]});
     cluster.report_pod("logger-audit-0", unready.clone()).await;
-    cluster.wait::<Logger>("audit", |logger| logger.unwrap().status.as_ref().unwrap().replicas == Some(1)).await;
+    cluster.wait::<Logger>("audit", |logger| logger.unwrap().status.as_ref().unwrap().ready_replicas == Some(1)).await;
     cluster.report_pod("logger-audit-1", unready).await;
     cluster.wait_for_condition("audit", AVAILABLE, "False", "AgentsNotReady").await;
     operator.stop().await;
@@ -113,7 +113,7 @@ async fn two_loggers_do_not_share_a_selector_or_agents() {
     assert_ne!(audit.unwrap().spec.unwrap().selector, access.unwrap().spec.unwrap().selector);
     cluster.settle().await;
     let access = cluster.get::<Logger>("access").await.unwrap().status.unwrap();
-    assert_eq!((access.state, access.replicas), (Some(LoggerState::Unavailable), Some(0)));
+    assert_eq!((access.state, access.ready_replicas), (Some(LoggerState::Unavailable), Some(0)));
     let pods = cluster.list::<Pod>().await;
     let owner = |pod: &Pod| pod.metadata.annotations.as_ref().unwrap()[LOGGER_ANNOTATION].clone();
     assert_eq!(pods.iter().map(owner).collect::<Vec<_>>(), ["audit", "audit"]);

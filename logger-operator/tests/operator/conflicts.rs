@@ -5,7 +5,7 @@ use logger_operator::{
     names::{CONTROLLER, Names},
     status::DEGRADED,
 };
-use logger_types::v1::Logger;
+use logger_types::v2::Logger;
 use serde_json::json;
 
 use crate::fixture::{Cluster, child, logger};

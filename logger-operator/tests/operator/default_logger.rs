@@ -5,7 +5,7 @@ use std::time::Duration;
 use logger_apiserver::{Fault, Requests, Verb};
 use logger_operator::{DEFAULT_LOGGER, OperatorError, OperatorOptions, add_to};
 use logger_runtime::metrics::NoopMetrics;
-use logger_types::v1::Logger;
+use logger_types::v2::Logger;
 
 use crate::fixture::{Cluster, IMAGE, Operator, logger};
 

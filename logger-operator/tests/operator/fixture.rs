@@ -20,7 +20,7 @@ use logger_runtime::{
     },
     metrics::PrometheusMetrics,
 };
-use logger_types::v1::{Logger, LoggerSpec};
+use logger_types::v2::{Logger, LoggerSpec};
 use serde_json::{Value, json};
 use tokio::{
     task::JoinHandle,
@@ -38,7 +38,12 @@ const QUIET: Duration = Duration::from_mins(2);
 pub(crate) fn logger(name: &str) -> Logger {
     Logger {
         metadata: ObjectMeta { name: Some(name.to_owned()), ..ObjectMeta::default() },
-        spec: LoggerSpec { name: format!("{name}-log"), time_interval: 60, replicas: Some(2) },
+        spec: LoggerSpec {
+            name: format!("{name}-log"),
+            interval: "60s".to_owned(),
+            replicas: Some(2),
+            ..LoggerSpec::default()
+        },
         status: None,
     }
 }
@@ -177,7 +182,7 @@ impl Cluster {
         }
         let is_observed = |logger: Option<&Logger>| {
             let status = logger.and_then(|logger| logger.status.as_ref());
-            status.is_some_and(|status| status.replicas == Some(count))
+            status.is_some_and(|status| status.ready_replicas == Some(count))
         };
         self.wait(logger, is_observed).await;
         self.report_rollout(logger, count).await;

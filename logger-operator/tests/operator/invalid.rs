@@ -2,7 +2,7 @@
 
 use k8s_openapi::api::apps::v1::Deployment;
 use logger_operator::status::{AVAILABLE, DEGRADED, PROGRESSING};
-use logger_types::v1::Logger;
+use logger_types::v2::Logger;
 use serde_json::json;
 
 use crate::fixture::{Cluster, child, logger};
@@ -39,7 +39,7 @@ async fn agents_continue_when_a_spec_becomes_invalid() {
     let before = cluster.get::<Deployment>(&child("audit")).await.unwrap();
     cluster.patch::<Logger>("audit", json!({"spec": {"name": "a/b", "replicas": 5}})).await;
     let degraded = cluster.wait_for_condition("audit", DEGRADED, "True", "InvalidName").await;
-    assert_eq!(degraded.status.unwrap().replicas, Some(2));
+    assert_eq!(degraded.status.unwrap().ready_replicas, Some(2));
     cluster.settle().await;
     assert_eq!(cluster.get::<Deployment>(&child("audit")).await.unwrap().spec, before.spec);
     operator.stop().await;

@@ -53,7 +53,7 @@ async fn a_restart_changes_no_object_and_no_status() {
     cluster.settle().await;
     let after = cluster.get::<Deployment>(&child("audit")).await.unwrap();
     assert_eq!(after.metadata.resource_version, deployment.metadata.resource_version);
-    let restarted = cluster.get::<logger_types::v1::Logger>("audit").await.unwrap();
+    let restarted = cluster.get::<logger_types::v2::Logger>("audit").await.unwrap();
     assert_eq!(restarted.status, logger.status);
     assert_eq!(self::status_writes(&cluster), status_writes);
     assert_eq!(cluster.event_reasons("audit"), events);

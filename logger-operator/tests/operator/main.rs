@@ -12,5 +12,7 @@ mod invalid;
 mod lifecycle;
 mod observability;
 mod permissions;
+mod placement;
 mod status;
+mod versions;
 mod writes;

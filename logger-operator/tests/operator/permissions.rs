@@ -5,7 +5,13 @@ use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use http::{Request, StatusCode, header::AUTHORIZATION};
-use k8s_openapi::api::{apps::v1::Deployment, coordination::v1::Lease};
+use k8s_openapi::{
+    NamespaceResourceScope,
+    api::{
+        apps::v1::{DaemonSet, Deployment, StatefulSet},
+        coordination::v1::Lease,
+    },
+};
 use logger_apiserver::{ApiServer, Coverage, CoverageReport, fake::Fakeable};
 use logger_client::Clientset;
 use logger_core::{Conditions, description::OperatorDescription};
@@ -16,14 +22,15 @@ use logger_manager::{
 use logger_operator::{DEFAULT_LOGGER, OperatorOptions, add_to, names::CONTROLLER, reason, status::DEGRADED};
 use logger_project::rbac::{SERVICE_ACCOUNT, operator_objects};
 use logger_runtime::{
+    ApiObject,
     kube::{
         Api, Client,
         api::{DeleteParams, Patch, PatchParams, PostParams},
     },
     metrics::{NoopMetrics, PrometheusMetrics},
 };
-use logger_types::v1::Logger;
-use serde_json::json;
+use logger_types::v2::Logger;
+use serde_json::{Value, json};
 use tokio::time::{sleep, timeout};
 
 use crate::fixture::{IMAGE, child, logger};
@@ -36,7 +43,7 @@ const QUIET: Duration = Duration::from_mins(2);
 
 /// What the operator declares and never uses:
 ///
-/// - the garbage collector deletes Deployments and Services; an operator that owns a kind may delete it;
+/// - the garbage collector deletes Services; an operator that owns a kind may delete it;
 /// - an informer lists and watches; `get` belongs to it by convention, for the reconcilers that read an object live;
 /// - only the admission plugin `OwnerReferencesPermissionEnforcement`, which is off by default, checks `finalizers`.
 const UNUSED: &str = include_str!("unused_permissions.txt");
@@ -132,6 +139,38 @@ impl Scenario {
         wait(|| async { self.deployments.get_opt(&child(logger)).await.unwrap().is_some() == exists }).await;
     }
 
+    /// Changes the spec of `audit`, and reports that the new workload is complete, so that the former one is deleted.
+    async fn replace_workload<New, Former>(&self, spec: Value, complete: Value)
+    where
+        New: ApiObject<Scope = NamespaceResourceScope>,
+        Former: ApiObject<Scope = NamespaceResourceScope>,
+    {
+        let patch = Patch::Merge(json!({"spec": spec}));
+        self.loggers.patch("audit", &PatchParams::default(), &patch).await.unwrap();
+        let namespace = self.loggers.namespace().unwrap();
+        let new = Api::<New>::namespaced(self.server.client(), namespace);
+        let former = Api::<Former>::namespaced(self.server.client(), namespace);
+        wait(|| async { new.get_opt(&child("audit")).await.unwrap().is_some() }).await;
+        let status = Patch::Merge(json!({"status": complete}));
+        new.patch_status(&child("audit"), &PatchParams::default(), &status).await.unwrap();
+        wait(|| async { former.get_opt(&child("audit")).await.unwrap().is_none() }).await;
+    }
+
+    /// Changes the workload of `audit` to each kind and back.
+    async fn replace_workloads(&self) {
+        let nodes = json!({
+            "observedGeneration": 1, "desiredNumberScheduled": 0, "currentNumberScheduled": 0, "numberMisscheduled": 0,
+            "numberReady": 0,
+        });
+        self.replace_workload::<DaemonSet, Deployment>(json!({"placement": "PerNode"}), nodes).await;
+        let replicas = json!({
+            "observedGeneration": 1, "replicas": 2, "updatedReplicas": 2, "readyReplicas": 2, "availableReplicas": 2,
+        });
+        let claim = json!({"placement": null, "storage": {"volumeClaim": {"size": "1Gi"}}});
+        self.replace_workload::<StatefulSet, DaemonSet>(claim, replicas.clone()).await;
+        self.replace_workload::<Deployment, StatefulSet>(json!({"storage": null}), replicas).await;
+    }
+
     async fn wait_for_default_logger(&self) {
         wait(|| async { self.loggers.get_opt(DEFAULT_LOGGER).await.unwrap().is_some() }).await;
     }
@@ -151,6 +190,7 @@ impl Scenario {
         for replicas in [0, 2, 0, 2] {
             self.scale("audit", replicas).await;
         }
+        self.replace_workloads().await;
         self.delete("audit").await;
         self.wait_for_deployment("audit", false).await;
         self.delete(DEFAULT_LOGGER).await;

@@ -2,14 +2,18 @@
 
 use std::sync::Arc;
 
-use k8s_openapi::api::{apps::v1::Deployment, core::v1::Pod, policy::v1::PodDisruptionBudget};
+use k8s_openapi::api::{
+    apps::v1::{DaemonSet, Deployment, StatefulSet},
+    core::v1::Pod,
+    policy::v1::PodDisruptionBudget,
+};
 use logger_core::Conditions;
 use logger_operator::{
     readiness::{Report, Reports},
     reason,
-    status::{AVAILABLE, DEGRADED, Observed, PROGRESSING, Problem, is_warning, observe, transitions},
+    status::{AVAILABLE, DEGRADED, Observed, PROGRESSING, Problem, Workload, is_warning, observe, transitions},
 };
-use logger_types::v1::{Logger, LoggerState, LoggerStatus};
+use logger_types::v2::{Logger, LoggerPlacement, LoggerState, LoggerStatus, LoggerStorage, LoggerWorkload};
 use serde_json::{Value, json};
 
 use crate::fixture::logger;
@@ -100,7 +104,7 @@ fn case(name: &'static str, desired: i32, pods: Vec<Arc<Pod>>, expected: (i32, [
 
 fn observed(case: &Case) -> Observed<'_> {
     Observed {
-        deployment: case.deployment.as_ref(),
+        workload: case.deployment.as_ref().map(Workload::from),
         disruption_budget: case.budget.as_ref(),
         pods: &case.pods,
         ..Observed::default()
@@ -206,7 +210,7 @@ fn conditions_follow_the_observed_objects() {
     for case in cases() {
         let status = status(&case);
         assert_eq!(reasons(&status), case.expected.1.map(str::to_owned), "{}", case.name);
-        assert_eq!(status.replicas, Some(case.expected.0), "{}", case.name);
+        assert_eq!(status.ready_replicas, Some(case.expected.0), "{}", case.name);
         let is_available = status.state == Some(LoggerState::Available);
         assert_eq!(is_available, case.expected.0 > 0, "{}", case.name);
         assert_eq!(status.observed_generation, Some(3), "{}", case.name);
@@ -257,7 +261,7 @@ fn the_error_of_an_agent_is_part_of_the_message() {
 fn a_corrupt_segment_and_a_clock_step_degrade_a_logger_that_is_available() {
     let degraded = |desired: i32, pods: &[Arc<Pod>], report: &Report| {
         let reports = Reports::from([("a".to_owned(), report.clone()), ("gone".to_owned(), report.clone())]);
-        let observed = Observed { deployment: None, pods, reports, ..Observed::default() };
+        let observed = Observed { pods, reports, ..Observed::default() };
         let status = observe(&logger_with(desired), &observed);
         let message = status.conditions.condition(DEGRADED).unwrap().message.clone();
         (reasons(&status), message)
@@ -318,4 +322,59 @@ fn transitions_are_changes_of_the_status_or_the_reason() {
     assert_eq!(types(Some(&starting), &ready), [owned(AVAILABLE, false), owned(PROGRESSING, false)]);
     let expected = [owned(AVAILABLE, true), owned(PROGRESSING, false), owned(DEGRADED, true)];
     assert_eq!(types(Some(&ready), &bad), expected);
+}
+
+/// Returns the numbers of desired, existing, ready and updated agents.
+fn numbers(status: &LoggerStatus) -> [Option<i32>; 4] {
+    [status.desired_replicas, status.replicas, status.ready_replicas, status.updated_replicas]
+}
+
+#[test]
+fn agents_of_nodes_are_desired_by_their_daemon_set() {
+    let mut logger = logger_with(5);
+    logger.spec.placement = Some(LoggerPlacement::PerNode);
+    let pods = [ready(), ready()];
+    let observe = |status: Value| {
+        let daemon_set: DaemonSet = from(json!({"metadata": {"generation": 1}, "status": status}));
+        observe(&logger, &Observed { workload: Some((&daemon_set).into()), pods: &pods, ..Observed::default() })
+    };
+    let report = |observed: i64, nodes: i32, available: i32| {
+        json!({
+            "observedGeneration": observed, "desiredNumberScheduled": nodes, "currentNumberScheduled": nodes,
+            "updatedNumberScheduled": nodes, "numberAvailable": available, "numberReady": available,
+            "numberMisscheduled": 0,
+        })
+    };
+    let complete = observe(report(1, 2, 2));
+    assert_eq!(reasons(&complete), ["+AgentsReady", "RolloutComplete", "AsDesired"]);
+    assert_eq!(numbers(&complete), [Some(2); 4]);
+    assert_eq!(complete.workload, Some(LoggerWorkload::DaemonSet));
+    let running = observe(report(1, 3, 2));
+    assert_eq!(reasons(&running), ["+AgentsReady", "+RollingOut", "AsDesired"]);
+    assert_eq!(numbers(&running), [Some(3), Some(2), Some(2), Some(3)]);
+    let unknown = observe(report(0, 0, 0));
+    assert_eq!(reasons(&unknown), ["+AgentsReady", "+RollingOut", "AsDesired"]);
+    assert_eq!(numbers(&unknown), [None, Some(2), Some(2), None]);
+    let message = observe(report(1, 1, 1)).conditions.condition(DEGRADED).unwrap().message.clone();
+    assert!(message.ends_with("; add nodes on which agents can run"), "{message}");
+}
+
+#[test]
+fn agents_with_claims_are_observed_by_their_stateful_set() {
+    let mut logger = logger_with(2);
+    logger.spec.storage = Some(from::<LoggerStorage>(json!({"volumeClaim": {"size": "1Gi"}})));
+    let pods = [ready()];
+    let observe = |available: i32| {
+        let status = json!({
+            "observedGeneration": 1, "replicas": 2, "updatedReplicas": 2, "readyReplicas": available,
+            "availableReplicas": available,
+        });
+        let spec = json!({"replicas": 2, "selector": {}, "template": {}, "serviceName": "a"});
+        let stateful_set: StatefulSet = from(json!({"metadata": {"generation": 1}, "spec": spec, "status": status}));
+        observe(&logger, &Observed { workload: Some((&stateful_set).into()), pods: &pods, ..Observed::default() })
+    };
+    assert_eq!(reasons(&observe(1)), ["+AgentsReady", "+RollingOut", "AsDesired"]);
+    assert_eq!(reasons(&observe(2)), ["+AgentsReady", "RolloutComplete", "AsDesired"]);
+    assert_eq!(observe(2).workload, Some(LoggerWorkload::StatefulSet));
+    assert_eq!(numbers(&observe(2)), [Some(2), Some(1), Some(1), Some(2)]);
 }

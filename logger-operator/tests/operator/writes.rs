@@ -2,7 +2,7 @@
 
 use k8s_openapi::api::{apps::v1::Deployment, core::v1::Service};
 use logger_operator::status::{DEGRADED, PROGRESSING};
-use logger_types::v1::Logger;
+use logger_types::v2::Logger;
 use serde_json::json;
 use tokio::time::{Duration, sleep, timeout};
 
@@ -65,7 +65,7 @@ async fn a_change_of_the_status_writes_the_status_only() {
     let (cluster, operator) = rolled_out().await;
     let before = cluster.writes().len();
     cluster.report_pod("logger-audit-0", json!({"conditions": [{"type": "Ready", "status": "False"}]})).await;
-    cluster.wait::<Logger>("audit", |logger| logger.unwrap().status.as_ref().unwrap().replicas == Some(1)).await;
+    cluster.wait::<Logger>("audit", |logger| logger.unwrap().status.as_ref().unwrap().ready_replicas == Some(1)).await;
     cluster.settle().await;
     assert_eq!(cluster.writes()[before..], ["Patch loggers/status audit"]);
     operator.stop().await;

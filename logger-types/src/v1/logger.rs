@@ -1,12 +1,16 @@
 //! The Logger kind.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, ListMeta, ObjectMeta};
-use logger_core::{ApplyConfiguration, DeepCopy, KubeSchema, Object, ObjectList};
+use logger_core::{ApplyConfiguration, Convert, DeepCopy, KubeSchema, Object, ObjectList};
 use serde::{Deserialize, Serialize};
 
+use crate::v2;
+
 /// A Logger periodically writes user activity to files. At least one Logger must always survive.
-#[derive(Clone, Debug, Default, PartialEq, ApplyConfiguration, DeepCopy, KubeSchema, Object)]
+#[derive(Clone, Debug, Default, PartialEq, ApplyConfiguration, Convert, DeepCopy, KubeSchema, Object)]
 #[genclient]
+#[convert(hub = v2::Logger)]
+#[k8s(lifecycle(introduced = "0.1", deprecated = "0.2", replacement = v2::Logger))]
 #[k8s(short_names = ["lg"], categories = ["all"])]
 #[k8s(subresource(
     status,
@@ -28,12 +32,16 @@ pub struct Logger {
 }
 
 /// The desired state of a Logger.
-#[derive(Clone, Debug, Default, PartialEq, ApplyConfiguration, DeepCopy, Deserialize, KubeSchema, Serialize)]
+#[derive(
+    Clone, Debug, Default, PartialEq, ApplyConfiguration, Convert, DeepCopy, Deserialize, KubeSchema, Serialize,
+)]
 #[serde(rename_all = "camelCase")]
+#[convert(hub = v2::LoggerSpec, store = [placement, source, rotation, durability, storage, resources])]
 pub struct LoggerSpec {
     /// The name of the log, which is the prefix of its files.
     pub name: String,
     /// The interval between two writes in seconds, at least 1.
+    #[convert(from = "interval", with = seconds)]
     #[schema(min = 1)]
     pub time_interval: i32,
     /// The number of instances that write the log. Defaults to 1.
@@ -42,14 +50,18 @@ pub struct LoggerSpec {
 }
 
 /// The observed state of a Logger.
-#[derive(Clone, Debug, Default, PartialEq, ApplyConfiguration, DeepCopy, Deserialize, KubeSchema, Serialize)]
+#[derive(
+    Clone, Debug, Default, PartialEq, ApplyConfiguration, Convert, DeepCopy, Deserialize, KubeSchema, Serialize,
+)]
 #[serde(rename_all = "camelCase")]
+#[convert(hub = v2::LoggerStatus, store = [workload, desired_replicas, replicas, updated_replicas])]
 pub struct LoggerStatus {
     /// The availability of the log.
     pub state: Option<LoggerState>,
     /// The `metadata.generation` that this status was computed from.
     pub observed_generation: Option<i64>,
     /// The number of instances that write the log.
+    #[convert(from = "ready_replicas")]
     pub replicas: Option<i32>,
     /// The label selector of the instances as a string, which the scale subresource serves to autoscalers.
     pub selector: Option<String>,
@@ -59,7 +71,10 @@ pub struct LoggerStatus {
 }
 
 /// The availability of a log.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ApplyConfiguration, DeepCopy, Deserialize, KubeSchema, Serialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, ApplyConfiguration, Convert, DeepCopy, Deserialize, KubeSchema, Serialize,
+)]
+#[convert(hub = v2::LoggerState)]
 pub enum LoggerState {
     /// At least one instance writes the log.
     Available,
@@ -74,4 +89,19 @@ pub struct LoggerList {
     pub metadata: ListMeta,
     /// The Loggers.
     pub items: Vec<Logger>,
+}
+
+/// The interval: a number of seconds here, a duration in the hub.
+mod seconds {
+    use crate::duration;
+
+    pub(super) fn to_hub(seconds: i32) -> String {
+        format!("{seconds}s")
+    }
+
+    /// Returns a number whose duration differs for an interval that the number cannot express, which is then stored.
+    pub(super) fn from_hub(interval: String) -> i32 {
+        let seconds = duration::parse(&interval).map_or(0, |interval| interval.as_secs());
+        i32::try_from(seconds).unwrap_or(i32::MAX)
+    }
 }

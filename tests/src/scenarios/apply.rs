@@ -22,11 +22,11 @@ use logger_apply::{
 };
 use logger_client::{
     Clientset,
-    applyconfigurations::example_v1::{LoggerApply, LoggerSpecApply, LoggerStatusApply},
+    applyconfigurations::example_v2::{LoggerApply, LoggerSpecApply, LoggerStatusApply},
 };
 use logger_core::{apply::ApplyConfiguration, k8s_openapi::jiff::Timestamp};
 use logger_runtime::{FieldManager, TypedClient};
-use logger_types::v1::LoggerState;
+use logger_types::v2::LoggerState;
 use serde_json::json;
 
 use crate::namespace;
@@ -153,9 +153,9 @@ pub(super) async fn lists_are_merged_by_key_as_sets_or_replaced(client: Client) 
 
 pub(super) async fn a_status_is_applied_with_its_own_managed_fields_entry(client: Client) {
     let namespace = namespace(&client, "apply-status").await;
-    let loggers = Clientset::new(client).example_v1().loggers(&namespace);
+    let loggers = Clientset::new(client).example_v2().loggers(&namespace);
     let spec =
-        LoggerApply::new("audit", &namespace).with_spec(LoggerSpecApply::new().with_name("a").with_time_interval(5));
+        LoggerApply::new("audit", &namespace).with_spec(LoggerSpecApply::new().with_name("a").with_interval("5s"));
     loggers.apply(&spec, &mine()).await.unwrap();
     let condition = ConditionApply::new()
         .with_type("Ready")
@@ -167,7 +167,7 @@ pub(super) async fn a_status_is_applied_with_its_own_managed_fields_entry(client
     let status = LoggerApply::new("audit", &namespace).with_status(status);
     let applied = loggers.apply_status(&status, &mine()).await.unwrap();
     assert_eq!(applied.status.as_ref().unwrap().state, Some(LoggerState::Available));
-    assert_eq!(applied.spec.time_interval, 5);
+    assert_eq!(applied.spec.interval, "5s");
     assert_eq!(LoggerApply::extract_status(&applied, "mine").unwrap(), status);
     assert_eq!(LoggerApply::extract(&applied, "mine").unwrap(), spec);
 

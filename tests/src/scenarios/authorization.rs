@@ -17,7 +17,7 @@ use kube::{
     client::Body,
     core::Status,
 };
-use logger_types::v1::Logger;
+use logger_types::v2::Logger;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 

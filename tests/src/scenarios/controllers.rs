@@ -16,7 +16,7 @@ use logger_runtime::{
     Action, CancellationToken, Context, Controller, Error, ObjectKey, ReconcileError, Reconciler,
     controller::FinalizerEvent,
 };
-use logger_types::v1::{Logger, LoggerState};
+use logger_types::v2::{Logger, LoggerState};
 use serde_json::{Value, json};
 
 use crate::{logger, namespace};
@@ -48,7 +48,7 @@ impl LoggerReconciler {
         let owner = logger.controller_owner_ref(&()).expect("a stored object has a uid");
         let child = json!({
             "apiVersion": "v1", "kind": "ConfigMap", "metadata": { "name": name, "ownerReferences": [owner] },
-            "data": { "interval": logger.spec.time_interval.to_string() },
+            "data": { "interval": logger.spec.interval },
         });
         self.config_maps.patch(name, &manager(), &Patch::Apply(&child)).await?;
         let status = json!({ "state": "Available", "replicas": logger.spec.replicas.unwrap_or(1) });
@@ -93,7 +93,7 @@ pub(super) async fn a_controller_reconciles_status_child_and_finalizer(client: C
     let namespace = namespace(&client, "controller").await;
     let clientset = Clientset::new(client.clone());
     let factory = SharedInformerFactory::namespaced(&clientset, &namespace);
-    let informer = factory.example_v1().loggers();
+    let informer = factory.example_v2().loggers();
     let reconciler = LoggerReconciler::of(&client, &namespace);
     let controller =
         Controller::for_informer("reconciler", &informer).max_concurrent_reconciles(2).build(reconciler.clone());
@@ -117,7 +117,7 @@ async fn reconcile_object(logger: Arc<Logger>, ctx: Context) -> Result<Action, R
                 return Ok::<_, Error>(Action::Done);
             }
         };
-        let interval = logger.spec.time_interval.to_string();
+        let interval = logger.spec.interval.clone();
         let child = ConfigMapApply::new(ctx.key().name(), ctx.key().namespace()).with_data([("interval", interval)]);
         ctx.apply_owned(&*logger, child).await?;
         ctx.update_status(&*logger, |logger| {
@@ -135,7 +135,7 @@ pub(super) async fn a_controller_of_objects_reconciles_status_child_and_finalize
     let clientset = Clientset::new(client.clone());
     let factory = SharedInformerFactory::namespaced(&clientset, &namespace);
     let config_maps = factory.factory().informer::<ConfigMap>();
-    let controller = Controller::for_informer("object-reconciler", &factory.example_v1().loggers())
+    let controller = Controller::for_informer("object-reconciler", &factory.example_v2().loggers())
         .owns(&config_maps)
         .max_concurrent_reconciles(2)
         .start_factory(factory.factory())
@@ -177,7 +177,7 @@ async fn exercise_controller(reconciler: &LoggerReconciler) {
         wait_until(reconciler, name, |logger| replicas(logger) == Some(1)).await;
         let child = reconciler.config_maps.get(name).await.unwrap();
         let owner = &child.owner_references()[0];
-        assert_eq!((owner.kind.as_str(), child.data.as_ref().unwrap()["interval"].as_str()), ("Logger", "60"));
+        assert_eq!((owner.kind.as_str(), child.data.as_ref().unwrap()["interval"].as_str()), ("Logger", "1m"));
     }
     let scale = json!({ "spec": { "replicas": 3 } });
     reconciler.loggers.patch_scale("audit", &PatchParams::default(), &Patch::Merge(&scale)).await.unwrap();

@@ -13,7 +13,7 @@ use logger_runtime::{
     CancellationToken, EventRecorder, EventType,
     events::{EventConfig, EventWorker, NewEvent},
 };
-use logger_types::v1::Logger;
+use logger_types::v2::Logger;
 
 use crate::{logger, namespace};
 
@@ -25,7 +25,7 @@ fn recorder(client: &Client) -> (EventRecorder, EventWorker) {
 }
 
 async fn create(client: &Client, namespace: &str) -> Logger {
-    let loggers = Clientset::new(client.clone()).example_v1().loggers(namespace);
+    let loggers = Clientset::new(client.clone()).example_v2().loggers(namespace);
     loggers.create(&logger("web"), &Default::default()).await.unwrap()
 }
 
@@ -62,7 +62,7 @@ pub(super) async fn repeated_events_are_one_series(client: Client) {
     let first = next(&mut written).await;
     assert_eq!((first.note.as_deref(), count(&first)), (Some("no volume"), None));
     let regarding = first.regarding.as_ref().unwrap();
-    assert_eq!((regarding.api_version.as_deref(), regarding.kind.as_deref()), (Some("example.com/v1"), Some("Logger")));
+    assert_eq!((regarding.api_version.as_deref(), regarding.kind.as_deref()), (Some("example.com/v2"), Some("Logger")));
     assert_eq!((&regarding.name, &regarding.uid), (&web.metadata.name, &web.metadata.uid));
     record();
     let second = next(&mut written).await;

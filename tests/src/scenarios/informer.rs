@@ -12,7 +12,7 @@ use logger_client::{Clientset, SharedInformerFactory};
 use logger_runtime::{
     CancellationToken, Event, ObjectKey, SharedInformer, informer::Config, reflector::ExponentialBackoff,
 };
-use logger_types::v1::Logger;
+use logger_types::v2::Logger;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::{sync::mpsc, time::timeout};
@@ -27,13 +27,13 @@ fn describe(event: &Event<Logger>) -> String {
     match event {
         Event::Added { initial: true, .. } => format!("add {key} (initial)"),
         Event::Added { .. } => format!("add {key}"),
-        Event::Updated { old, new } => format!("update {key} {}->{}", old.spec.time_interval, new.spec.time_interval),
+        Event::Updated { old, new } => format!("update {key} {}->{}", old.spec.interval, new.spec.interval),
         Event::Deleted { .. } => format!("delete {key}"),
     }
 }
 
 /// Adds a handler and returns a channel of the events that it receives, in order.
-fn subscribe(informer: &logger_client::informers::example_v1::LoggerInformer) -> mpsc::UnboundedReceiver<String> {
+fn subscribe(informer: &logger_client::informers::example_v2::LoggerInformer) -> mpsc::UnboundedReceiver<String> {
     let (sender, events) = mpsc::unbounded_channel();
     informer.add_event_handler(move |event| drop(sender.send(describe(event)))).expect("the informer has not stopped");
     events
@@ -46,13 +46,13 @@ async fn next(events: &mut mpsc::UnboundedReceiver<String>) -> String {
 pub(super) async fn informers_deliver_events_and_listers_read_the_store(client: Client) {
     let namespace = namespace(&client, "informer").await;
     let clientset = Clientset::new(client);
-    let loggers = clientset.example_v1().loggers(&namespace);
+    let loggers = clientset.example_v2().loggers(&namespace);
     loggers.create(&logger("early"), &PostParams::default()).await.unwrap();
     // The watch cache, which informers list from, is now as recent as this list.
     loggers.list(&ListParams::default()).await.unwrap();
 
     let factory = SharedInformerFactory::namespaced(&clientset, &namespace);
-    let informer = factory.example_v1().loggers();
+    let informer = factory.example_v2().loggers();
     let mut events = subscribe(&informer);
     assert!(!informer.has_synced());
     factory.start();
@@ -61,12 +61,12 @@ pub(super) async fn informers_deliver_events_and_listers_read_the_store(client: 
 
     let mut late = loggers.create(&logger("late"), &PostParams::default()).await.unwrap();
     assert_eq!(next(&mut events).await, "add informer/late");
-    late.spec.time_interval = 7;
+    late.spec.interval = "7s".to_owned();
     loggers.update(&late, &PostParams::default()).await.unwrap();
-    assert_eq!(next(&mut events).await, "update informer/late 60->7");
+    assert_eq!(next(&mut events).await, "update informer/late 1m->7s");
 
-    let lister = factory.example_v1().loggers().lister().namespace(&namespace);
-    assert_eq!(lister.get("late").unwrap().spec.time_interval, 7, "the store is updated before handlers are notified");
+    let lister = factory.example_v2().loggers().lister().namespace(&namespace);
+    assert_eq!(lister.get("late").unwrap().spec.interval, "7s", "the store is updated before handlers are notified");
     assert_eq!(lister.list().len(), 2);
     let missing = lister.get("nobody").unwrap_err();
     assert_eq!(missing.to_string(), "loggers.example.com \"nobody\" not found in namespace \"informer\"");
@@ -79,9 +79,9 @@ pub(super) async fn informers_deliver_events_and_listers_read_the_store(client: 
 pub(super) async fn late_handlers_receive_existing_objects(client: Client) {
     let namespace = namespace(&client, "late-handler").await;
     let clientset = Clientset::new(client);
-    let loggers = clientset.example_v1().loggers(&namespace);
+    let loggers = clientset.example_v2().loggers(&namespace);
     let factory = SharedInformerFactory::namespaced(&clientset, &namespace);
-    let informer = factory.example_v1().loggers();
+    let informer = factory.example_v2().loggers();
     factory.start();
     factory.wait_for_sync(TIMEOUT).await.unwrap();
     let mut first = subscribe(&informer);

@@ -7,7 +7,7 @@ use kube::{
     core::{ApiResource, GroupVersionKind},
     runtime::wait::{await_condition, conditions},
 };
-use logger_types::v1::Logger;
+use logger_types::v2::Logger;
 use serde_json::{Value, json};
 
 use crate::{logger, namespace};
@@ -288,34 +288,34 @@ pub(super) async fn status_fields_are_owned_by_subresource(client: Client) {
     };
     let status = |conditions: Vec<Value>| {
         Patch::Apply(json!({
-            "apiVersion": "example.com/v1", "kind": "Logger",
+            "apiVersion": "example.com/v2", "kind": "Logger",
             "metadata": { "name": "a", "labels": { "not": "written" } },
-            "spec": { "name": "a", "timeInterval": 7 }, "status": { "conditions": conditions },
+            "spec": { "name": "a", "interval": "7s" }, "status": { "conditions": conditions },
         }))
     };
     api.patch_status("a", &PatchParams::apply("one"), &status(vec![condition("Ready")])).await.unwrap();
     let now = api.patch_status("a", &PatchParams::apply("two"), &status(vec![condition("Old")])).await.unwrap();
-    assert_eq!((now.spec.time_interval, &now.metadata.labels), (60, &None));
+    assert_eq!((now.spec.interval.as_str(), &now.metadata.labels), ("1m", &None));
     let fields = json!({
         ".": {}, "f:type": {}, "f:status": {}, "f:reason": {}, "f:message": {}, "f:lastTransitionTime": {},
     });
     let of = |type_: &str| json!({ "f:status": { "f:conditions": { format!("k:{{\"type\":\"{type_}\"}}"): fields } } });
-    let maker = json!({ "f:spec": { ".": {}, "f:name": {}, "f:timeInterval": {} } });
+    let maker = json!({ "f:spec": { ".": {}, "f:name": {}, "f:interval": {} } });
     let expected = json!({
-        "maker Update example.com/v1": maker,
-        "one Apply example.com/v1 status": of("Ready"),
-        "two Apply example.com/v1 status": of("Old"),
+        "maker Update example.com/v2": maker,
+        "one Apply example.com/v2 status": of("Ready"),
+        "two Apply example.com/v2 status": of("Old"),
     });
     assert_eq!(owners(&now.metadata), expected);
 
     // A status in an apply to the main resource is neither written nor owned, and causes no conflict.
     let whole = status(vec![condition("Ready"), condition("New")]);
     let conflict = api.patch("a", &PatchParams::apply("three"), &whole).await.unwrap_err().to_string();
-    assert!(conflict.contains("conflict with \"maker\" using example.com/v1: .spec.timeInterval"), "{conflict}");
+    assert!(conflict.contains("conflict with \"maker\" using example.com/v2: .spec.interval"), "{conflict}");
     let now = api.patch("a", &PatchParams::apply("three").force(), &whole).await.unwrap();
-    let spec = json!({ "f:name": {}, "f:timeInterval": {} });
+    let spec = json!({ "f:name": {}, "f:interval": {} });
     let three = json!({ "f:metadata": { "f:labels": { "f:not": {} } }, "f:spec": spec });
-    assert_eq!(owners(&now.metadata)["three Apply example.com/v1"], three);
+    assert_eq!(owners(&now.metadata)["three Apply example.com/v2"], three);
     assert_eq!(now.status.unwrap().conditions.unwrap().len(), 2);
 
     let none = api.patch_status("a", &PatchParams::apply("one"), &status(vec![])).await.unwrap();

@@ -6,7 +6,7 @@ use kube::{
 };
 use logger_client::Clientset;
 use logger_runtime::Error;
-use logger_types::v1::Logger;
+use logger_types::v2::Logger;
 use serde_json::json;
 
 use crate::{logger, namespace};
@@ -23,10 +23,10 @@ fn assert_rejected(result: Result<Logger, Error>, field: &str) {
 
 pub(super) async fn invalid_specs_are_rejected_by_field(client: Client) {
     let namespace = namespace(&client, "rejected").await;
-    let loggers = Clientset::new(client).example_v1().loggers(&namespace);
+    let loggers = Clientset::new(client).example_v2().loggers(&namespace);
     let mut idle = logger("audit");
-    idle.spec.time_interval = 0;
-    assert_rejected(loggers.create(&idle, &PostParams::default()).await, "spec.timeInterval");
+    idle.spec.interval = "0s".to_owned();
+    assert_rejected(loggers.create(&idle, &PostParams::default()).await, "spec.interval");
     let mut negative = logger("audit");
     negative.spec.replicas = Some(-1);
     assert_rejected(loggers.create(&negative, &PostParams::default()).await, "spec.replicas");
@@ -35,7 +35,7 @@ pub(super) async fn invalid_specs_are_rejected_by_field(client: Client) {
 
 pub(super) async fn misspelt_states_are_rejected(client: Client) {
     let namespace = namespace(&client, "misspelt").await;
-    let loggers = Clientset::new(client.clone()).example_v1().loggers(&namespace);
+    let loggers = Clientset::new(client.clone()).example_v2().loggers(&namespace);
     loggers.create(&logger("audit"), &PostParams::default()).await.unwrap();
     // The typed client cannot express an invalid state, so the patch is plain JSON.
     let patch = Patch::Merge(json!({"status": {"state": "Availabel"}}));
@@ -52,7 +52,7 @@ pub(super) async fn misspelt_states_are_rejected(client: Client) {
 
 pub(super) async fn errors_name_the_request_and_the_cause(client: Client) {
     let namespace = namespace(&client, "errors").await;
-    let loggers = Clientset::new(client).example_v1().loggers(&namespace);
+    let loggers = Clientset::new(client).example_v2().loggers(&namespace);
     let missing = loggers.get("nobody").await.unwrap_err();
     assert_eq!(
         missing.to_string(),

@@ -5,15 +5,15 @@ use kube::{
     Client,
     api::{DeleteParams, GetParams, ListParams, Patch, PatchParams, PostParams, WatchEvent, WatchParams},
 };
-use logger_client::{Clientset, typed::example_v1::LoggerClient};
-use logger_types::v1::{LoggerState, LoggerStatus};
+use logger_client::{Clientset, typed::example_v2::LoggerClient};
+use logger_types::v2::{LoggerState, LoggerStatus};
 use serde_json::json;
 
 use crate::{logger, namespace};
 
 async fn loggers(client: &Client, test: &str) -> LoggerClient {
     let namespace = namespace(client, test).await;
-    Clientset::new(client.clone()).example_v1().loggers(&namespace)
+    Clientset::new(client.clone()).example_v2().loggers(&namespace)
 }
 
 fn post() -> PostParams {
@@ -43,19 +43,19 @@ pub(super) async fn update_replaces_the_spec_and_update_status_the_status(client
     let loggers = loggers(&client, "update").await;
     let mut logger = loggers.create(&logger("audit"), &post()).await.unwrap();
 
-    logger.spec.time_interval = 5;
+    logger.spec.interval = "5s".to_owned();
     logger.status = Some(LoggerStatus { state: Some(LoggerState::Available), ..LoggerStatus::default() });
     let mut updated = loggers.update(&logger, &post()).await.unwrap();
-    assert_eq!((updated.spec.time_interval, updated.metadata.generation), (5, Some(2)));
+    assert_eq!((updated.spec.interval.as_str(), updated.metadata.generation), ("5s", Some(2)));
     assert_eq!(updated.status, None, "an update does not change the status");
 
-    updated.spec.time_interval = 99;
+    updated.spec.interval = "99s".to_owned();
     updated.status = logger.status.clone();
     let reported = loggers.update_status(&updated, &post()).await.unwrap();
     assert_eq!(reported.status, logger.status);
     assert_eq!(
-        (reported.spec.time_interval, reported.metadata.generation),
-        (5, Some(2)),
+        (reported.spec.interval.as_str(), reported.metadata.generation),
+        ("5s", Some(2)),
         "a status update does not change the spec"
     );
 }
@@ -64,14 +64,14 @@ pub(super) async fn stale_updates_conflict(client: Client) {
     let loggers = loggers(&client, "conflict").await;
     let mut first = loggers.create(&logger("audit"), &post()).await.unwrap();
     let mut second = first.clone();
-    first.spec.time_interval = 1;
+    first.spec.interval = "1s".to_owned();
     loggers.update(&first, &post()).await.unwrap();
-    second.spec.time_interval = 2;
+    second.spec.interval = "2s".to_owned();
     let stale = loggers.update(&second, &post()).await.unwrap_err();
     assert!(stale.is_conflict(), "{stale}");
     let stale = loggers.update_status(&second, &post()).await.unwrap_err();
     assert!(stale.is_conflict(), "{stale}");
-    assert_eq!(loggers.get("audit").await.unwrap().spec.time_interval, 1);
+    assert_eq!(loggers.get("audit").await.unwrap().spec.interval, "1s");
 }
 
 pub(super) async fn list_covers_one_or_all_namespaces(client: Client) {
@@ -83,13 +83,13 @@ pub(super) async fn list_covers_one_or_all_namespaces(client: Client) {
             Some([("test".to_owned(), "list".to_owned()), ("name".to_owned(), name.to_owned())].into());
         loggers.create(&logger, &post()).await.unwrap();
     }
-    let names = |list: logger_types::v1::LoggerList| -> Vec<_> {
+    let names = |list: logger_types::v2::LoggerList| -> Vec<_> {
         assert!(list.metadata.resource_version.is_some());
         list.items.into_iter().filter_map(|logger| logger.metadata.name).collect()
     };
     assert_eq!(names(here.list(&ListParams::default()).await.unwrap()), ["a", "b"]);
     assert_eq!(names(here.list(&ListParams::default().labels("name=b")).await.unwrap()), ["b"]);
-    let all = Clientset::new(client).example_v1().all_loggers();
+    let all = Clientset::new(client).example_v2().all_loggers();
     assert_eq!(names(all.list(&ListParams::default().labels("test=list")).await.unwrap()), ["a", "b", "c"]);
 }
 
@@ -98,7 +98,7 @@ pub(super) async fn patch_changes_single_fields(client: Client) {
     loggers.create(&logger("audit"), &post()).await.unwrap();
     let patch = Patch::Merge(json!({"spec": {"replicas": 3}}));
     let patched = loggers.patch("audit", &patch, &PatchParams::default()).await.unwrap();
-    assert_eq!((patched.spec.replicas, patched.spec.time_interval), (Some(3), 60));
+    assert_eq!((patched.spec.replicas, patched.spec.interval.as_str()), (Some(3), "1m"));
     let patch = Patch::Merge(json!({"spec": {"replicas": null}}));
     let patched = loggers.patch("audit", &patch, &PatchParams::default()).await.unwrap();
     assert_eq!(patched.spec.replicas, None);
@@ -129,7 +129,7 @@ pub(super) async fn watch_starts_at_a_resource_version(client: Client) {
     let loggers = loggers(&client, "watch").await;
     let version = loggers.list(&ListParams::default()).await.unwrap().metadata.resource_version.unwrap();
     let mut audit = loggers.create(&logger("audit"), &post()).await.unwrap();
-    audit.spec.time_interval = 1;
+    audit.spec.interval = "1s".to_owned();
     loggers.update(&audit, &post()).await.unwrap();
     loggers.delete("audit", &DeleteParams::default()).await.unwrap();
 
@@ -138,12 +138,13 @@ pub(super) async fn watch_starts_at_a_resource_version(client: Client) {
     let mut seen = Vec::new();
     while seen.len() < 3 {
         match events.next().await.expect("the watch continues").unwrap() {
-            WatchEvent::Added(logger) => seen.push(("added", logger.spec.time_interval)),
-            WatchEvent::Modified(logger) => seen.push(("modified", logger.spec.time_interval)),
-            WatchEvent::Deleted(logger) => seen.push(("deleted", logger.spec.time_interval)),
+            WatchEvent::Added(logger) => seen.push(("added", logger.spec.interval)),
+            WatchEvent::Modified(logger) => seen.push(("modified", logger.spec.interval)),
+            WatchEvent::Deleted(logger) => seen.push(("deleted", logger.spec.interval)),
             WatchEvent::Bookmark(_) => {}
             WatchEvent::Error(status) => panic!("{status:?}"),
         }
     }
-    assert_eq!(seen, [("added", 60), ("modified", 1), ("deleted", 1)]);
+    let seen: Vec<_> = seen.iter().map(|(event, interval)| (*event, interval.as_str())).collect();
+    assert_eq!(seen, [("added", "1m"), ("modified", "1s"), ("deleted", "1s")]);
 }

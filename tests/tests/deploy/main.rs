@@ -127,7 +127,7 @@ fn deployed_and_removed(program: &Path, kubeconfig: &Path) -> Result<(), Failed>
     // A second one changes nothing.
     installation.deploy()?;
 
-    let sample = tests::workspace_root().join("config/samples/example_v1_logger.yaml");
+    let sample = tests::workspace_root().join("config/samples/example_v2_logger.yaml");
     run_kubectl(program, kubeconfig, &["create", "--filename", &sample.to_string_lossy()])?;
     installation.undeploy(true)?;
     let loggers = run_kubectl(program, kubeconfig, &["get", "loggers", "--all-namespaces", "--output=name"])?;

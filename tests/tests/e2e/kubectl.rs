@@ -16,7 +16,7 @@ use super::{Suite, client, trial};
 
 // Relative to the root of the workspace, in which kubectl runs.
 const CRD: &str = "config/crd/bases/example.com_loggers.yaml";
-const SAMPLE: &str = "config/samples/example_v1_logger.yaml";
+const SAMPLE: &str = "config/samples/example_v2_logger.yaml";
 const FIXTURE_CRDS: &str = "tests/fixture/config/crd/bases";
 
 /// Installs every generated CRD with kubectl, and waits until they are established.
@@ -65,8 +65,8 @@ fn explain_shows_the_doc_comments(control_plane: &ControlPlane) -> Result<(), Fa
     let output = kubectl(control_plane, &["explain", "loggers.spec"])?;
     for expected in [
         "The desired state of the Logger.",
-        "timeInterval",
-        "The interval between two writes in seconds, at least 1.",
+        "interval",
+        "The interval between two writes, at least one second",
         "-required-",
     ] {
         check(output.contains(expected), expected, &output)?;
@@ -79,20 +79,20 @@ fn the_sample_is_applied_listed_described_and_scaled(control_plane: &ControlPlan
     let kubectl = |args: &[&str]| kubectl_in(control_plane, "sample", args);
     kubectl(&["create", "namespace", "sample"])?;
     kubectl(&["apply", "-f", SAMPLE])?;
-    let status = json!({"status": {"state": "Available", "replicas": 2, "selector": "logger=web"}}).to_string();
-    kubectl(&["patch", "lg", "web", "--subresource=status", "--type=merge", "-p", &status])?;
+    let status = json!({"status": {"state": "Available", "desiredReplicas": 2, "readyReplicas": 2}}).to_string();
+    kubectl(&["patch", "lg", "access", "--subresource=status", "--type=merge", "-p", &status])?;
 
     let table = kubectl(&["get", "loggers"])?;
     let words = |line: usize| table.lines().nth(line).unwrap_or_default().split_whitespace().collect::<Vec<_>>();
-    check(words(0) == ["NAME", "STATE", "DESIRED", "INTERVAL", "AGE"], "the columns", &table)?;
-    check(words(1)[..4] == ["web", "Available", "2", "60"], "the values", &table)?;
+    check(words(0) == ["NAME", "STATE", "READY", "DESIRED", "INTERVAL", "AGE"], "the columns", &table)?;
+    check(words(1)[..5] == ["access", "Available", "2", "2", "1m"], "the values", &table)?;
     let all = kubectl(&["get", "all", "-o", "name"])?;
-    check(all.contains("logger.example.com/web"), "the category", &all)?;
-    let page = kubectl(&["describe", "logger", "web"])?;
+    check(all.contains("logger.example.com/access"), "the category", &all)?;
+    let page = kubectl(&["describe", "logger", "access"])?;
     check(page.contains("State:") && page.contains("Available"), "the status is described", &page)?;
 
-    kubectl(&["scale", "logger", "web", "--replicas=5"])?;
-    let replicas = kubectl(&["get", "logger", "web", "-o", "jsonpath={.spec.replicas}"])?;
+    kubectl(&["scale", "logger", "access", "--replicas=5"])?;
+    let replicas = kubectl(&["get", "logger", "access", "-o", "jsonpath={.spec.replicas}"])?;
     check(replicas == "5", "scaled to 5", &replicas)
 }
 
@@ -114,10 +114,10 @@ fn the_server_warns_about_deprecated_kinds(control_plane: &ControlPlane) -> Resu
 
 fn invalid_samples_are_rejected(control_plane: &ControlPlane) -> Result<(), Failed> {
     let sample = std::fs::read_to_string(tests::workspace_root().join(SAMPLE))?;
-    let idle = rejection(control_plane, &sample.replace("timeInterval: 60", "timeInterval: 0"))?;
-    check(idle.contains("spec.timeInterval") && idle.contains("greater than or equal to 1"), "the field", &idle)?;
-    let unknown = rejection(control_plane, &sample.replace("timeInterval", "timeinterval"))?;
-    check(unknown.contains("spec.timeinterval") || unknown.contains("spec.timeInterval"), "the unknown field", &unknown)
+    let idle = rejection(control_plane, &sample.replace("interval: 1m", "interval: 0s"))?;
+    check(idle.contains("spec.interval") && idle.contains("must be at least 1s"), "the field", &idle)?;
+    let unknown = rejection(control_plane, &sample.replace("interval", "timeInterval"))?;
+    check(unknown.contains("spec.timeInterval") || unknown.contains("spec.interval"), "the unknown field", &unknown)
 }
 
 /// The status has its own endpoint: a plain apply does not write it.
@@ -126,7 +126,7 @@ fn misspelt_states_are_rejected(control_plane: &ControlPlane) -> Result<(), Fail
     kubectl(&["create", "namespace", "misspelt-by-hand"])?;
     kubectl(&["apply", "-f", SAMPLE])?;
     let patch = json!({"status": {"state": "Availabel"}}).to_string();
-    let error = match kubectl(&["patch", "lg", "web", "--subresource=status", "--type=merge", "-p", &patch]) {
+    let error = match kubectl(&["patch", "lg", "access", "--subresource=status", "--type=merge", "-p", &patch]) {
         Ok(output) => return Err(format!("the patch is accepted: {output}").into()),
         Err(failed) => failed.message().unwrap_or_default().to_owned(),
     };
@@ -136,7 +136,7 @@ fn misspelt_states_are_rejected(control_plane: &ControlPlane) -> Result<(), Fail
 fn repeated_server_side_dry_runs_are_clean(control_plane: &ControlPlane) -> Result<(), Failed> {
     for _ in 0..2 {
         let output = kubectl(control_plane, &["apply", "--server-side", "--dry-run=server", "-f", SAMPLE])?;
-        check(output.trim() == "logger.example.com/web serverside-applied (server dry run)", "clean", &output)?;
+        check(output.trim() == "logger.example.com/access serverside-applied (server dry run)", "clean", &output)?;
     }
     Ok(())
 }
@@ -147,10 +147,10 @@ fn events_and_describe_show_recorded_events(control_plane: &ControlPlane) -> Res
     kubectl(&["apply", "-f", SAMPLE])?;
     tokio::runtime::Runtime::new()?.block_on(async {
         let client = client(control_plane).await?;
-        let web = Clientset::new(client.clone()).example_v1().loggers("recorded-events").get("web").await?;
+        let access = Clientset::new(client.clone()).example_v2().loggers("recorded-events").get("access").await?;
         let (recorder, worker) = EventRecorder::new(client, "kubectl-test", EventConfig::default())?;
         for _ in 0..3 {
-            recorder.event(&web, EventType::Warning, "FailedMount", "Mounting", "volume `data` does not exist");
+            recorder.event(&access, EventType::Warning, "FailedMount", "Mounting", "volume `data` does not exist");
         }
         let stop = CancellationToken::new();
         stop.cancel();
@@ -161,10 +161,10 @@ fn events_and_describe_show_recorded_events(control_plane: &ControlPlane) -> Res
         let words: Vec<_> = line.split_whitespace().collect();
         words.contains(&"Warning") && words.contains(&"FailedMount") && line.contains("volume `data` does not exist")
     };
-    let table = kubectl(&["events", "--for", "logger/web"])?;
-    check(table.lines().any(|line| shown(line) && line.contains("Logger/web")), "the event", &table)?;
+    let table = kubectl(&["events", "--for", "logger/access"])?;
+    check(table.lines().any(|line| shown(line) && line.contains("Logger/access")), "the event", &table)?;
     check(table.contains("(x3 over"), "the count of the series", &table)?;
-    let page = kubectl(&["describe", "logger", "web"])?;
+    let page = kubectl(&["describe", "logger", "access"])?;
     check(page.lines().any(|line| shown(line) && line.contains("kubectl-test")), "the event and its reporter", &page)
 }
 

@@ -40,7 +40,7 @@ const INVALID: [(&str, &str, &str); 12] = [
     (CSV, "/spec/customresourcedefinitions/owned/0/name", r#""loggers""#),
     (CSV, "/spec/customresourcedefinitions/owned/0/version", r#""v9""#),
     (DEFINITION, "/spec/names/plural", r#""lumberjacks""#),
-    (DEFINITION, "/spec/versions/0/storage", "false"),
+    (DEFINITION, "/spec/versions/1/storage", "false"),
 ];
 
 pub(super) fn trials(suite: &Arc<Suite>, arguments: &Arguments) -> Result<[Trial; 2], Box<dyn Error>> {

@@ -68,16 +68,18 @@ impl Scenario {
         let metrics_port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
         let program = program("logger-operator");
         let scenario = Scenario { control_plane, files, kubectl: assets.kubectl(), program, metrics_port };
-        scenario.install_roles()?;
+        scenario.install_access()?;
         Ok(scenario)
     }
 
-    /// Installs the roles of `config/default`, and waits until the server authorizes by them.
-    fn install_roles(&self) -> Result<(), Failed> {
+    /// Installs the roles and the definitions of `config/default`, and waits until the server authorizes by the roles. The
+    /// definitions have a conversion, whose CA bundle the operator writes.
+    fn install_access(&self) -> Result<(), Failed> {
         let objects = built(&self.control_plane)?;
         let is_access = |object: &&Value| {
             let version = object["apiVersion"].as_str().unwrap_or_default();
-            object["kind"] == "ServiceAccount" || version.starts_with("rbac.authorization.k8s.io/")
+            let is_kind = ["CustomResourceDefinition", "ServiceAccount"].iter().any(|kind| object["kind"] == *kind);
+            is_kind || version.starts_with("rbac.authorization.k8s.io/")
         };
         let namespace = objects.iter().find(|object| object["kind"] == "Namespace").ok_or("a namespace is rendered")?;
         let access: Vec<_> = objects.iter().filter(is_access).collect();
@@ -115,16 +117,16 @@ impl Scenario {
         }
         let mut operator = Command::new(&self.program);
         operator.arg("run").args(ARGS).env("KUBECONFIG", kubeconfig);
-        operator.arg("--health-probe-bind-address=127.0.0.1:0");
+        operator.args(["--health-probe-bind-address=127.0.0.1:0", "--webhook-bind-address=127.0.0.1:0"]);
         operator.arg(format!("--metrics-bind-address=127.0.0.1:{}", self.metrics_port));
         Ok(Process::start("logger-operator", &mut operator, self.files.path().join("operator.log"))?)
     }
 
-    /// Creates, scales and deletes a Logger, and requests the metrics.
+    /// Creates, scales, moves and deletes a Logger, and requests the metrics.
     fn act(&self) -> Result<(), Failed> {
-        let spec = json!({"name": "audit", "timeInterval": 60, "replicas": 2});
+        let spec = json!({"name": "audit", "interval": "1m", "replicas": 2});
         let metadata = json!({"name": "audit", "namespace": "default"});
-        let logger = json!({"apiVersion": "example.com/v1", "kind": "Logger", "metadata": metadata, "spec": spec});
+        let logger = json!({"apiVersion": "example.com/v2", "kind": "Logger", "metadata": metadata, "spec": spec});
         succeeded(&kubectl_with_input(&self.control_plane, &["create", "-f", "-"], &logger)?)?;
         wait_until::<Failed>("the Deployment", || {
             let mut get = self.control_plane.kubectl();
@@ -139,8 +141,37 @@ impl Scenario {
                 Ok(reasons.split(' ').any(|one| one == reason))
             })?;
         }
+        self.replace_workloads()?;
         self.run(&["delete", "logger", "audit"])?;
         self.request_metrics()
+    }
+
+    /// Changes the workload of the Logger to each kind and back.
+    fn replace_workloads(&self) -> Result<(), Failed> {
+        let nodes = json!({
+            "observedGeneration": 1, "desiredNumberScheduled": 0, "currentNumberScheduled": 0, "numberMisscheduled": 0,
+            "numberReady": 0,
+        });
+        let replicas = json!({
+            "observedGeneration": 1, "replicas": 2, "updatedReplicas": 2, "readyReplicas": 2, "availableReplicas": 2,
+        });
+        let claim = json!({"placement": null, "storage": {"volumeClaim": {"size": "1Gi"}}});
+        for (spec, former, new, complete) in [
+            (json!({"placement": "PerNode"}), "deployment", "daemonset", &nodes),
+            (claim, "daemonset", "statefulset", &replicas),
+            (json!({"storage": null}), "statefulset", "deployment", &replicas),
+        ] {
+            let patch = |object: &[&str], patch: Value| {
+                self.run(&[&["patch"], object, &["--type=merge", "-p", &patch.to_string()]].concat())
+            };
+            patch(&["logger", "audit"], json!({"spec": spec}))?;
+            let exists = |kind: &str| self.run(&["get", kind, "logger-audit", "--ignore-not-found", "-o", "name"]);
+            wait_until::<Failed>(new, || Ok(!exists(new)?.is_empty()))?;
+            // No controller runs the workload: the former one is deleted when the new one is complete.
+            patch(&[new, "logger-audit", "--subresource=status"], json!({"status": complete}))?;
+            wait_until::<Failed>(former, || Ok(exists(former)?.is_empty()))?;
+        }
+        Ok(())
     }
 
     /// Requests the metrics with the token of a service account that may read them.

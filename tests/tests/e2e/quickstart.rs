@@ -43,9 +43,9 @@ fn runs_and_cleans_up(control_plane: &ControlPlane) -> Result<(), Failed> {
 
 fn does_not_touch_existing_objects(control_plane: &ControlPlane) -> Result<(), Failed> {
     let kubectl = |args: &[&str]| control_plane.kubectl().args(["--namespace", "taken"]).args(args).output();
-    let sample = tests::workspace_root().join("config/samples/example_v1_logger.yaml");
+    let sample = tests::workspace_root().join("config/samples/example_v2_logger.yaml");
     let theirs = tempfile::Builder::new().suffix(".yaml").tempfile()?;
-    std::fs::write(&theirs, std::fs::read_to_string(sample)?.replace("name: web", "name: audit"))?;
+    std::fs::write(&theirs, std::fs::read_to_string(sample)?.replace("name: access", "name: audit"))?;
     kubectl(&["create", "namespace", "taken"])?;
     kubectl(&["apply", "-f", &theirs.path().display().to_string()])?;
     let output = quickstart(control_plane, "taken")?;

@@ -23,7 +23,7 @@ use logger_operator::{
     names::Names,
     status::{AVAILABLE, DEGRADED},
 };
-use logger_types::v1::Logger;
+use logger_types::v2::Logger;
 use serde_json::json;
 use tests::{
     availability::{Error, Observer, observer::Target},
@@ -115,9 +115,9 @@ async fn invalid_name(fixture: &Fixture) -> Result<(), Error> {
 /// The API server rejects it.
 async fn interval_0(fixture: &Fixture) -> Result<(), Error> {
     let mut logger = tests::logger("interval-0");
-    logger.spec.time_interval = 0;
+    logger.spec.interval = "0s".to_owned();
     match fixture.loggers.api::<Logger>().create(&PostParams::default(), &logger).await {
-        Err(kube::Error::Api(rejection)) if rejection.message.contains("spec.timeInterval") => Ok(()),
+        Err(kube::Error::Api(rejection)) if rejection.message.contains("spec.interval") => Ok(()),
         created => Err(format!("expected a rejection: {created:?}").into()),
     }
 }

@@ -15,7 +15,7 @@ use kube::{
 };
 use logger_operator::names::Names;
 use logger_runtime::object::ApiObject;
-use logger_types::v1::Logger;
+use logger_types::v2::Logger;
 use serde_json::{Value, json};
 use tests::availability::{Error, observer::Target};
 use tokio::time::{Instant, sleep};
@@ -28,9 +28,9 @@ pub(crate) const MISSING_IMAGE: &str = "logger-agent:missing";
 /// The limit of every wait.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(180);
 const POLL: Duration = Duration::from_millis(100);
-/// The intervals of a Logger in seconds. A change starts a rollout. An agent whose disk is stalled by other tests for
+/// The intervals of a Logger. A change starts a rollout. An agent whose disk is stalled by other tests for
 /// less than two intervals remains ready.
-const INTERVALS: [i32; 2] = [5, 6];
+const INTERVALS: [&str; 2] = ["5s", "6s"];
 
 /// The Loggers of a cluster, and their objects.
 pub(crate) struct Loggers {
@@ -56,7 +56,7 @@ impl Loggers {
         let mut logger = tests::logger(name);
         logger.spec.name = log.to_owned();
         logger.spec.replicas = Some(replicas);
-        logger.spec.time_interval = INTERVALS[0];
+        logger.spec.interval = INTERVALS[0].to_owned();
         Ok(Names::of(&self.api::<Logger>().create(&PostParams::default(), &logger).await?))
     }
 
@@ -106,7 +106,7 @@ impl Loggers {
 /// A Logger whose template changes.
 pub(crate) struct Changing {
     pub(crate) names: Names,
-    interval: i32,
+    interval: &'static str,
 }
 
 impl Changing {
@@ -124,17 +124,17 @@ impl Changing {
     pub(crate) async fn change(&mut self, loggers: &Loggers) -> Result<(), Error> {
         let [one, other] = INTERVALS;
         self.interval = if self.interval == one { other } else { one };
-        loggers.patch(self.names.logger(), json!({"timeInterval": self.interval})).await
+        loggers.patch(self.names.logger(), json!({"interval": self.interval})).await
     }
 
     /// Changes the template, and waits until all agents are replaced.
     pub(crate) async fn roll_out(&mut self, loggers: &Loggers) -> Result<(), Error> {
         self.change(loggers).await?;
-        let (api, expected) = (loggers.api::<Deployment>(), format!("{}s", self.interval));
+        let (api, expected) = (loggers.api::<Deployment>(), format!("\"{}\"", self.interval));
         wait("the operator applies the new interval", async || {
             let deployment = api.get_opt(self.names.child()).await.ok().flatten();
             let text = deployment.map(|deployment| serde_json::to_string(&deployment.spec)).transpose()?;
-            Ok(text.is_some_and(|text| text.contains(&format!("\"{expected}\""))).then_some(()))
+            Ok(text.is_some_and(|text| text.contains(&expected)).then_some(()))
         })
         .await?;
         loggers.wait_for_rollout(&self.names).await

@@ -9,12 +9,12 @@ use kube::{
     api::{DeleteParams, ListParams, PostParams, WatchParams},
 };
 use logger_apiserver::{ApiServer, Fault, Faults, Requests, Verb};
-use logger_client::{Clientset, typed::example_v1::LoggerClient};
+use logger_client::{Clientset, typed::example_v2::LoggerClient};
 use logger_runtime::{Error, TypedClient};
 use serde_json::json;
 
 fn loggers(client: Client) -> LoggerClient {
-    Clientset::new(client).example_v1().loggers("default")
+    Clientset::new(client).example_v2().loggers("default")
 }
 
 /// Returns a client of an embedded server that serves all kinds, with the faults that `fail` injects.
@@ -119,7 +119,7 @@ async fn a_conflict_suggests_to_read_again() {
     let loggers = loggers(tests::embedded().await);
     let stale = loggers.create(&tests::logger("audit"), &PostParams::default()).await.unwrap();
     let mut changed = stale.clone();
-    changed.spec.time_interval = 5;
+    changed.spec.interval = "5s".to_owned();
     loggers.update(&changed, &PostParams::default()).await.unwrap();
     let error = loggers.update(&stale, &PostParams::default()).await.unwrap_err();
     assert!(error.is_conflict() && !error.is_already_exists());
@@ -143,7 +143,7 @@ async fn an_unreachable_server_is_reported_with_the_cause() {
 
 #[tokio::test(start_paused = true)]
 async fn a_truncated_response_is_an_error() {
-    let error = get_error(Fault::torn("{\"apiVersion\": \"example.com/v1\", ")).await;
+    let error = get_error(Fault::torn("{\"apiVersion\": \"example.com/v2\", ")).await;
     assert!(error.to_string().contains("connection reset"), "{error}");
     assert!(error.to_string().contains("is the API server up"), "{error}");
 }
@@ -196,11 +196,11 @@ async fn an_error_without_a_body_names_its_code() {
 #[tokio::test(start_paused = true)]
 async fn a_response_of_another_kind_is_rejected() {
     let response = |api_version: &str, kind: &str| {
-        let spec = json!({"name": "audit", "timeInterval": 1});
+        let spec = json!({"name": "audit", "interval": "1s"});
         let answer = json!({"apiVersion": api_version, "kind": kind, "metadata": {}, "spec": spec, "items": []});
         Fault::answer(200, answer.to_string())
     };
-    for (api_version, kind) in [("library.example.org/v1beta1", "Logger"), ("example.com/v1", "Book")] {
+    for (api_version, kind) in [("library.example.org/v1beta1", "Logger"), ("example.com/v2", "Book")] {
         let loggers =
             loggers(faulty_client(|faults| drop(faults.always(Requests::all(), response(api_version, kind)))).await);
         for error in [loggers.get("audit").await.unwrap_err(), loggers.list(&ListParams::default()).await.unwrap_err()]

@@ -10,7 +10,7 @@ use logger_core::{
     Kind,
     meta::{ApiGroup, ApiKind, ApiList, TypeMeta},
 };
-use logger_types::v1::Logger;
+use logger_types::v2::Logger;
 use tempfile::TempDir;
 
 fn workspace(below: &str) -> std::path::PathBuf {
@@ -289,16 +289,16 @@ fn fields_that_cannot_be_applied_are_rejected_by_name() {
 
 #[test]
 fn group_ident_resolves_a_name_clash_and_the_error_proposes_one() {
-    let group = logger_types::v1::API_GROUP;
+    let group = logger_types::v2::API_GROUP;
     let other = ApiGroup { group: "other.org", group_ident: Some("example"), ..group };
     let error = generate(&[group, other], &layout()).unwrap_err().to_string();
     assert!(
-        error.contains("`example_v1` has the name of that of `example.com`; set `group_ident = \"other_org\"`"),
+        error.contains("`example_v2` has the name of that of `example.com`; set `group_ident = \"other_org\"`"),
         "{error}"
     );
     let resolved = ApiGroup { group_ident: Some("other"), ..other };
     let files = generate(&[group, resolved], &layout()).unwrap();
-    assert!(files.iter().any(|file| file.path.ends_with("typed/other_v1.rs")));
+    assert!(files.iter().any(|file| file.path.ends_with("typed/other_v2.rs")));
 }
 
 #[test]
@@ -361,9 +361,9 @@ fn kinds_that_share_a_name_are_rejected() {
         (ApiKind { rust_name: "Copy", ..Logger::API_KIND }, LIST, "its kind `Logger` is also that of `Logger`"),
         (NAMESPACE, ApiList { item: "LoggerNamespace", ..LIST }, "its generated type `LoggerNamespaceLister`"),
     ] {
-        let mut types = logger_types::v1::API_GROUP.types.to_vec();
+        let mut types = logger_types::v2::API_GROUP.types.to_vec();
         types.extend([TypeMeta::Kind(other), TypeMeta::List(list)]);
-        let group = ApiGroup { types: types.leak(), ..logger_types::v1::API_GROUP };
+        let group = ApiGroup { types: types.leak(), ..logger_types::v2::API_GROUP };
         let error = generate(&[group], &layout()).unwrap_err().to_string();
         assert!(error.contains(expected), "{expected}: {error}");
     }
@@ -374,12 +374,12 @@ fn generated_items_have_the_name_of_the_type_and_definitions_the_kind() {
     const KIND: ApiKind = ApiKind { kind: "log-Ger", ..Logger::API_KIND };
     const LIST: ApiList = ApiList { kind: "log-GerList", item: "log-Ger", items: "items", docs: "" };
     let generated = |types: &'static [TypeMeta]| {
-        let group = ApiGroup { types, ..logger_types::v1::API_GROUP };
+        let group = ApiGroup { types, ..logger_types::v2::API_GROUP };
         let files = generate(&[group], &layout()).unwrap();
         files.into_iter().partition::<Vec<_>, _>(|file| file.path.ends_with(".rs"))
     };
     let (sources, others) = generated(vec![TypeMeta::Kind(KIND), TypeMeta::List(LIST)].leak());
-    let (expected, _) = generated(logger_types::v1::API_GROUP.types);
+    let (expected, _) = generated(logger_types::v2::API_GROUP.types);
     assert_eq!(sources, expected);
     let names = "    kind: log-Ger\n    listKind: log-GerList\n    plural: loggers\n";
     assert!(others.iter().any(|file| file.contents.contains(names)), "{others:?}");
@@ -387,9 +387,9 @@ fn generated_items_have_the_name_of_the_type_and_definitions_the_kind() {
 
 #[test]
 fn a_duplicate_group_is_rejected() {
-    let group: ApiGroup = logger_types::v1::API_GROUP;
+    let group: ApiGroup = logger_types::v2::API_GROUP;
     let error = generate(&[group, group], &Layout::for_types_crate("logger_types")).unwrap_err();
-    assert!(error.to_string().contains("example.com/v1 is also declared in `logger_types::v1`"), "{error}");
+    assert!(error.to_string().contains("example.com/v2 is also declared in `logger_types::v1`"), "{error}");
 }
 
 /// Kinds whose derives succeed but for which nothing can be generated.

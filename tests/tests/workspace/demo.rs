@@ -15,7 +15,7 @@ use kube::{
     api::{DeleteParams, LogParams, Patch, PatchParams, PostParams, WatchEvent, WatchParams},
 };
 use logger_client::Clientset;
-use logger_types::v1::Logger;
+use logger_types::v2::Logger;
 use serde_json::json;
 use tests::{
     process::{Process, Signal, TIMEOUT, processes_with, wait_until},
@@ -99,7 +99,7 @@ async fn the_scenario_on_a_cluster_removes_what_it_creates() {
         "DELETED default/activity",
     ];
     assert_printed(&demo.output().await.unwrap(), &expected);
-    let loggers = Clientset::new(cluster.client().clone()).example_v1().loggers("default");
+    let loggers = Clientset::new(cluster.client().clone()).example_v2().loggers("default");
     assert_eq!(loggers.get_opt("activity").await.unwrap(), None);
     assert_eq!(cluster.data_directories(), Vec::<PathBuf>::new());
     cluster.stop().await.unwrap();
@@ -145,7 +145,7 @@ async fn a_dropped_cluster_leaves_no_process() {
     let directory = tempfile::tempdir().unwrap();
     let config = LocalClusterConfig::new(program("logger-agent"), directory.path());
     let cluster = LocalCluster::start(config).await.unwrap();
-    let loggers = Clientset::new(cluster.client().clone()).example_v1().loggers("default");
+    let loggers = Clientset::new(cluster.client().clone()).example_v2().loggers("default");
     loggers.create(&tests::logger("audit"), &PostParams::default()).await.unwrap();
     wait_until("agents", || processes_with(directory.path()).map(|agents| !agents.is_empty())).unwrap();
     drop(cluster);
@@ -157,7 +157,7 @@ async fn a_cluster_with_the_directory_of_another_one_continues_with_its_objects(
     let directory = tempfile::tempdir().unwrap();
     let config = LocalClusterConfig::new(program("logger-agent"), directory.path());
     let cluster = LocalCluster::start(config.clone()).await.unwrap();
-    let loggers = Clientset::new(cluster.client().clone()).example_v1().loggers("default");
+    let loggers = Clientset::new(cluster.client().clone()).example_v2().loggers("default");
     let created = loggers.create(&tests::logger("audit"), &PostParams::default()).await.unwrap();
     wait_until("agents", || processes_with(directory.path()).map(|agents| !agents.is_empty())).unwrap();
     cluster.stop().await.unwrap();
@@ -173,7 +173,7 @@ async fn a_cluster_with_the_directory_of_another_one_continues_with_its_objects(
         }
     };
     let cluster = timeout(TIMEOUT, started).await.unwrap();
-    let loggers = Clientset::new(cluster.client().clone()).example_v1().loggers("default");
+    let loggers = Clientset::new(cluster.client().clone()).example_v2().loggers("default");
     assert_eq!(loggers.get("audit").await.unwrap().metadata.uid, created.metadata.uid);
     wait_until("agents", || processes_with(directory.path()).map(|agents| !agents.is_empty())).unwrap();
     cluster.stop().await.unwrap();
@@ -184,9 +184,9 @@ async fn the_logs_of_agents_are_read_through_the_api_server() {
     let directory = tempfile::tempdir().unwrap();
     let config = LocalClusterConfig::new(program("logger-agent"), directory.path());
     let cluster = LocalCluster::start(config).await.unwrap();
-    let loggers = Clientset::new(cluster.client().clone()).example_v1().loggers("default");
+    let loggers = Clientset::new(cluster.client().clone()).example_v2().loggers("default");
     let mut logger = tests::logger("audit");
-    logger.spec.time_interval = 1;
+    logger.spec.interval = "1s".to_owned();
     loggers.create(&logger, &PostParams::default()).await.unwrap();
     let pods: Api<Pod> = Api::namespaced(cluster.client().clone(), "default");
     let pod = ready_pod(&pods).await;

@@ -15,7 +15,7 @@ use kube::{
 use logger_apiserver::{Fault, Reaction, Requests, Verb};
 use logger_client::{SharedInformerFactory, fake};
 use logger_core::Object;
-use logger_types::v1::{Logger, LoggerState, LoggerStatus};
+use logger_types::v2::{Logger, LoggerState, LoggerStatus};
 use tokio::sync::mpsc;
 
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -38,7 +38,7 @@ async fn initial_objects_are_stored_unchanged() {
     object.metadata.generation = Some(7);
     object.metadata.finalizers = Some(vec!["example.com/close".to_owned()]);
     let clientset = fake::Clientset::new([object.clone()]).unwrap();
-    let read = clientset.example_v1().loggers("prod").get("audit").await.unwrap();
+    let read = clientset.example_v2().loggers("prod").get("audit").await.unwrap();
     assert_eq!((&read.spec, &read.status), (&object.spec, &object.status));
     assert_eq!((read.metadata.uid, read.metadata.generation), (object.metadata.uid, Some(7)));
     assert_eq!(read.metadata.finalizers, object.metadata.finalizers);
@@ -56,7 +56,7 @@ async fn initial_objects_can_be_of_several_kinds() {
     };
     let objects: [Box<dyn Object>; 2] = [Box::new(logger("prod", "audit")), Box::new(config.clone())];
     let clientset = fake::Clientset::new(objects).unwrap();
-    assert_eq!(clientset.example_v1().all_loggers().list(&Default::default()).await.unwrap().items.len(), 1);
+    assert_eq!(clientset.example_v2().all_loggers().list(&Default::default()).await.unwrap().items.len(), 1);
     let config_maps: Api<ConfigMap> = Api::namespaced(clientset.client().clone(), "default");
     assert_eq!(config_maps.get("rates").await.unwrap().data, config.data);
 }
@@ -64,15 +64,15 @@ async fn initial_objects_can_be_of_several_kinds() {
 #[tokio::test(start_paused = true)]
 async fn stale_and_invalid_writes_are_rejected() {
     let clientset = fake::Clientset::new([logger("default", "audit")]).unwrap();
-    let loggers = clientset.example_v1().loggers("default");
+    let loggers = clientset.example_v2().loggers("default");
     let first = loggers.get("audit").await.unwrap();
     let mut second = first.clone();
-    second.spec.time_interval += 1;
+    second.spec.interval = "61s".to_owned();
     loggers.update(&second, &PostParams::default()).await.unwrap();
     let stale = loggers.update(&first, &PostParams::default()).await.unwrap_err();
     assert!(stale.is_conflict(), "{stale}");
     let mut invalid = logger("default", "bad");
-    invalid.spec.time_interval = -1;
+    invalid.spec.interval = "-1s".to_owned();
     let rejected = loggers.create(&invalid, &PostParams::default()).await.unwrap_err();
     assert!(rejected.is_invalid(), "{rejected}");
 }
@@ -80,16 +80,16 @@ async fn stale_and_invalid_writes_are_rejected() {
 #[tokio::test(start_paused = true)]
 async fn invalid_initial_objects_are_reported_with_the_reason() {
     let mut invalid = logger("default", "bad");
-    invalid.spec.time_interval = -1;
+    invalid.spec.interval = "-1s".to_owned();
     let error = fake::Clientset::new([invalid]).unwrap_err().to_string();
     assert!(error.starts_with("Logger default/bad cannot be loaded: "), "{error}");
-    assert!(error.contains("spec.timeInterval"), "{error}");
+    assert!(error.contains("spec.interval"), "{error}");
     let duplicate =
         fake::Clientset::new([logger("default", "audit"), logger("default", "audit")]).unwrap_err().to_string();
     assert!(duplicate.contains("already exists"), "{duplicate}");
-    let unknown = serde_json::json!({"apiVersion": "example.com/v1", "kind": "Loger", "metadata": {"name": "audit"}});
+    let unknown = serde_json::json!({"apiVersion": "example.com/v2", "kind": "Loger", "metadata": {"name": "audit"}});
     let unknown = fake::Clientset::new([unknown]).unwrap_err().to_string();
-    assert_eq!(unknown, "Loger audit cannot be loaded: kind \"Loger\" of \"example.com/v1\" is not served");
+    assert_eq!(unknown, "Loger audit cannot be loaded: kind \"Loger\" of \"example.com/v2\" is not served");
 }
 
 /// Go's fake clientset loses this event: kubernetes/kubernetes#141528.
@@ -108,7 +108,7 @@ async fn f06_a_deletion_between_list_and_watch_is_delivered() {
 #[tokio::test(start_paused = true)]
 async fn actions_are_recorded_and_faults_and_reactors_answer() {
     let clientset = fake::Clientset::new([logger("default", "audit")]).unwrap();
-    let loggers = clientset.example_v1().loggers("default");
+    let loggers = clientset.example_v2().loggers("default");
     loggers.create(&logger("default", "second"), &PostParams::default()).await.unwrap();
     loggers.delete("audit", &DeleteParams::default()).await.unwrap();
     let actions = clientset.actions();
@@ -129,7 +129,7 @@ async fn actions_are_recorded_and_faults_and_reactors_answer() {
 async fn generated_informers_run_on_a_fake() {
     let clientset = fake::Clientset::new([logger("default", "audit")]).unwrap();
     let factory = SharedInformerFactory::new(&clientset);
-    let informer = factory.example_v1().loggers();
+    let informer = factory.example_v2().loggers();
     factory.start();
     factory.wait_for_sync(TIMEOUT).await.unwrap();
     assert!(informer.lister().namespace("default").get("audit").is_ok());

@@ -11,8 +11,8 @@ fn the_quickstart_runs_on_the_embedded_api_server() {
     for expected in [
         "CRD:        loggers.example.com installed",
         "ADDED default/audit",
-        "MODIFIED default/audit  Available, 2 of 2, every 60 s",
-        "MODIFIED default/audit  Available, 3 of 3, every 30 s",
+        "MODIFIED default/audit  Available, 2 of 2, every 1m",
+        "MODIFIED default/audit  Available, 3 of 3, every 30s",
         "REJECTED cannot create loggers.example.com `broken`",
         "DELETED default/access",
         "  State      Available",

@@ -10,16 +10,16 @@ use logger_core::{
     meta::{Scope, Verb},
     scheme::{DecodeError, Registration},
 };
-use logger_types::v1::{GROUP_VERSION, Logger, LoggerList, LoggerState, LoggerStatus, add_to_scheme, resource};
+use logger_types::v2::{GROUP_VERSION, Logger, LoggerList, LoggerState, LoggerStatus, add_to_scheme, resource};
 use serde_json::{Value, from_value, json, to_value};
 use tests::logger;
 
 fn audit() -> Value {
     json!({
-        "apiVersion": "example.com/v1",
+        "apiVersion": "example.com/v2",
         "kind": "Logger",
         "metadata": {"name": "audit"},
-        "spec": {"name": "audit", "timeInterval": 60},
+        "spec": {"name": "audit", "interval": "1m"},
     })
 }
 
@@ -31,7 +31,7 @@ fn unset_fields_are_omitted_and_type_meta_is_written() {
     assert_eq!(to_value(&reported).unwrap()["status"], json!({"state": "Available"}));
     let list = LoggerList { items: vec![reported], ..LoggerList::default() };
     let list = to_value(&list).unwrap();
-    assert_eq!((&list["apiVersion"], &list["kind"]), (&json!("example.com/v1"), &json!("LoggerList")));
+    assert_eq!((&list["apiVersion"], &list["kind"]), (&json!("example.com/v2"), &json!("LoggerList")));
     assert_eq!(list["items"][0]["status"], json!({"state": "Available"}));
 }
 
@@ -53,8 +53,8 @@ fn absent_type_meta_is_accepted_and_other_type_meta_is_rejected() {
         ("kind", "Pod", "invalid value: string \"Pod\", expected kind `Logger`"),
         (
             "apiVersion",
-            "example.com/v2",
-            "invalid value: string \"example.com/v2\", expected apiVersion `example.com/v1`",
+            "example.com/v1",
+            "invalid value: string \"example.com/v1\", expected apiVersion `example.com/v2`",
         ),
     ] {
         let mut other = audit();
@@ -122,7 +122,7 @@ fn the_scheme_decodes_registered_kinds_and_reports_unknown_ones() {
     add_to_scheme(&mut scheme).unwrap();
     add_to_scheme(&mut scheme).expect("registering the same types again is no conflict");
     let names: Vec<_> = scheme.kinds().map(ToString::to_string).collect();
-    assert_eq!(names, ["example.com/v1, Kind=Logger", "example.com/v1, Kind=LoggerList"]);
+    assert_eq!(names, ["example.com/v2, Kind=Logger", "example.com/v2, Kind=LoggerList"]);
 
     let object = scheme.decode(audit().to_string().as_bytes()).unwrap();
     assert_eq!(object.group_version_kind(), GROUP_VERSION.kind("Logger"));
@@ -135,7 +135,7 @@ fn the_scheme_decodes_registered_kinds_and_reports_unknown_ones() {
     let unknown = scheme.decode(br#"{"apiVersion": "v1", "kind": "Pod"}"#).unwrap_err();
     assert!(matches!(&unknown, DecodeError::Unknown(gvk) if gvk.kind == "Pod"), "{unknown}");
     assert!(matches!(scheme.decode(b"[]").unwrap_err(), DecodeError::Untyped(_)));
-    let malformed = scheme.decode(br#"{"apiVersion": "example.com/v1", "kind": "Logger"}"#).unwrap_err();
+    let malformed = scheme.decode(br#"{"apiVersion": "example.com/v2", "kind": "Logger"}"#).unwrap_err();
     assert!(matches!(malformed, DecodeError::Malformed { .. }), "{malformed}");
 }
 
@@ -145,7 +145,7 @@ fn two_types_of_one_kind_conflict() {
     add_to_scheme(&mut scheme).unwrap();
     let other = Registration { gvk: GROUP_VERSION.kind("Logger"), ..Registration::of::<Book>() };
     let conflict = scheme.add_as::<Book>(other).unwrap_err();
-    assert!(conflict.to_string().contains("logger_types::v1::logger::Logger"), "{conflict}");
+    assert!(conflict.to_string().contains("logger_types::v2::logger::Logger"), "{conflict}");
     let decoded = scheme.decode(audit().to_string().as_bytes()).unwrap();
     assert!((*decoded).type_id() == std::any::TypeId::of::<Logger>(), "the first registration stays");
 }
@@ -167,12 +167,12 @@ fn generated_schemes_contain_every_group() {
 
 #[test]
 fn kinds_implement_the_resource_traits_of_k8s_openapi_and_kube() {
-    assert_eq!((Logger::API_VERSION, Logger::KIND, Logger::LIST_KIND), ("example.com/v1", "Logger", "LoggerList"));
+    assert_eq!((Logger::API_VERSION, Logger::KIND, Logger::LIST_KIND), ("example.com/v2", "Logger", "LoggerList"));
     assert_eq!((LoggerList::KIND, Logger::URL_PATH_SEGMENT), ("LoggerList", "loggers"));
-    assert_eq!(<Logger as kube::Resource>::url_path(&(), Some("ns")), "/apis/example.com/v1/namespaces/ns/loggers");
+    assert_eq!(<Logger as kube::Resource>::url_path(&(), Some("ns")), "/apis/example.com/v2/namespaces/ns/loggers");
     assert_eq!(<Shelf as kube::Resource>::url_path(&(), None), "/apis/library.example.org/v1beta1/shelves");
     assert_eq!(<ShelfList as Resource>::URL_PATH_SEGMENT, "shelves");
-    assert_eq!(resource("loggers").to_string(), "example.com/v1, Resource=loggers");
+    assert_eq!(resource("loggers").to_string(), "example.com/v2, Resource=loggers");
 }
 
 #[test]
@@ -185,7 +185,7 @@ fn attributes_are_in_the_api_kind() {
         "A Logger periodically writes user activity to files. At least one Logger must always survive."
     );
     let columns: Vec<_> = logger.columns.iter().map(|column| column.name).collect();
-    assert_eq!(columns, ["State", "Desired", "Interval", "Age"]);
+    assert_eq!(columns, ["State", "Ready", "Desired", "Interval", "Workload", "Age"]);
     assert_eq!(Shelf::API_KIND.scope, Scope::Cluster);
     assert!(!Book::API_KIND.grants(Verb::UpdateStatus));
 }

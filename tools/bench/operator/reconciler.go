@@ -89,7 +89,7 @@ func (r *reconciler) patchStatus(ctx context.Context, logger *Logger) error {
 func dataOf(logger *Logger) map[string]string {
 	return map[string]string{
 		"name":     logger.Spec.Name,
-		"interval": strconv.Itoa(int(logger.Spec.TimeInterval)),
+		"interval": logger.Spec.Interval,
 		"replicas": strconv.Itoa(int(replicasOf(logger))),
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-var groupVersion = schema.GroupVersion{Group: "example.com", Version: "v1"}
+var groupVersion = schema.GroupVersion{Group: "example.com", Version: "v2"}
 
 // Logger is the kind of config/crd/bases/example.com_loggers.yaml, with the fields that the operator uses.
 type Logger struct {
@@ -19,9 +19,9 @@ type Logger struct {
 
 // LoggerSpec is the desired state of a Logger.
 type LoggerSpec struct {
-	Name         string `json:"name"`
-	TimeInterval int32  `json:"timeInterval"`
-	Replicas     *int32 `json:"replicas,omitempty"`
+	Name     string `json:"name"`
+	Interval string `json:"interval"`
+	Replicas *int32 `json:"replicas,omitempty"`
 }
 
 // LoggerStatus is the observed state of a Logger.

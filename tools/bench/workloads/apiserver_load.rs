@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 
 const DEFINITION: &str = include_str!("../../../config/crd/bases/example.com_loggers.yaml");
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-const LOGGERS: &str = "/apis/example.com/v1/namespaces/default/loggers";
+const LOGGERS: &str = "/apis/example.com/v2/namespaces/default/loggers";
 
 /// The number of concurrent requests.
 const WRITERS: usize = 8;
@@ -174,10 +174,10 @@ async fn events(body: Body) -> Result<()> {
 async fn put(client: &Client, number: usize, version: u64, interval: u32) -> Result<u64> {
     let name = format!("logger-{number:06}");
     let mut logger = json!({
-        "apiVersion": "example.com/v1",
+        "apiVersion": "example.com/v2",
         "kind": "Logger",
         "metadata": { "name": name, "labels": { "app.kubernetes.io/name": "logger", "number": number.to_string() } },
-        "spec": { "name": name, "timeInterval": interval, "replicas": 2 },
+        "spec": { "name": name, "interval": format!("{interval}s"), "replicas": 2 },
     });
     let response = if version == 0 {
         send(client, Method::POST, LOGGERS, serde_json::to_vec(&logger)?).await?

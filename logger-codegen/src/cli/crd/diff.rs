@@ -3,7 +3,7 @@
 use std::{fmt::Write, process::ExitCode};
 
 use anyhow::{Result, bail};
-use logger_core::meta::ApiGroup;
+use logger_core::meta::{ApiGroup, Conversion};
 use logger_crd::diff::{self, Change, Class, olm};
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ use super::{
         print::print,
         project::{Project, ProjectDirs},
     },
-    source::Source,
+    source::{Definitions, Source},
 };
 
 /// Options of `crd diff`.
@@ -57,11 +57,12 @@ struct DefinitionChange<'a> {
 /// Exit codes: 0 no change or only allowed ones, 1 otherwise.
 pub(super) fn run(groups: &[ApiGroup], args: &Diff) -> Result<ExitCode> {
     let project = Project::find(groups, &args.dirs)?;
-    let old = Source::named(args.old.as_deref().unwrap_or("HEAD"), &project)?;
-    let new = match &args.new {
+    let mut old = Source::named(args.old.as_deref().unwrap_or("HEAD"), &project)?;
+    let mut new = match &args.new {
         Some(new) => Source::named(new, &project)?,
         None => Source::generated(groups, &project)?,
     };
+    add_conversions(groups, &mut old.definitions, &mut new.definitions);
     let changes = compare(&old, &new, if args.olm { olm::compare } else { diff::compare })?;
     print(&if args.json { json_report(&changes) } else { text_report(&changes, &old, &new) });
     let is_allowed = |class| match class {
@@ -73,6 +74,27 @@ pub(super) fn run(groups: &[ApiGroup], args: &Diff) -> Result<ExitCode> {
         Class::Rejected => false,
     };
     Ok(ExitCode::from(u8::from(!changes.iter().all(|of| is_allowed(of.change.class)))))
+}
+
+/// Adds the conversion of kinds that a webhook of the operator converts. Definitions that are generated for several
+/// versions do not contain it: the manifests of the operator add it. Its configuration is that of the other definition,
+/// such as that of a cluster.
+fn add_conversions(groups: &[ApiGroup], old: &mut Definitions, new: &mut Definitions) {
+    let kinds = groups.iter().flat_map(|group| group.kinds().map(move |kind| (group, kind)));
+    let converted = kinds.filter(|(_, kind)| kind.definition.conversion == Some(Conversion::Webhook));
+    for (group, kind) in converted {
+        let name = format!("{}.{}", kind.plural, group.group);
+        let definitions: Vec<_> = [old.get_mut(&name), new.get_mut(&name)].into_iter().flatten().collect();
+        let mut found = definitions.iter().map(|definition| &definition["spec"]["conversion"]);
+        let webhook = found.find(|conversion| conversion["strategy"] == "Webhook").cloned();
+        let conversion = webhook.unwrap_or_else(|| json!({"strategy": "Webhook"}));
+        for definition in definitions {
+            let versions = definition["spec"]["versions"].as_array().map_or(0, Vec::len);
+            if versions > 1 && definition["spec"].get("conversion").is_none() {
+                definition["spec"]["conversion"] = conversion.clone();
+            }
+        }
+    }
 }
 
 /// The rules of a comparison.

@@ -23,14 +23,14 @@ use tokio::{
 use super::observer::ObservedLogger;
 
 /// The path of all Loggers.
-pub(super) const LOGGERS: &str = "/apis/example.com/v1/loggers";
+pub(super) const LOGGERS: &str = "/apis/example.com/v2/loggers";
 
 const NAMESPACES: usize = 100;
 /// The number of concurrent requests that create objects.
 const WRITERS: usize = 32;
 /// A prime number: changes visit all Loggers before they visit one again, unless there is a multiple of it.
 const STRIDE: usize = 7919;
-/// The interval of a new Logger.
+/// The interval of a new Logger in seconds.
 const FIRST_INTERVAL: u32 = 10;
 /// How long the API server may take to serve Loggers.
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -39,7 +39,7 @@ const POLL: Duration = Duration::from_millis(50);
 /// A client of the API server, and the current desired state of its Loggers.
 pub(super) struct Load {
     client: Client,
-    /// `spec.timeInterval` by number.
+    /// `spec.interval` in seconds by number.
     intervals: Vec<u32>,
 }
 
@@ -74,7 +74,7 @@ impl Load {
     /// Waits until Loggers and their group in the discovery are served.
     async fn wait_until_served(&self) -> Result<()> {
         let served = async {
-            for path in [LOGGERS, "/apis/example.com", "/apis/example.com/v1"] {
+            for path in [LOGGERS, "/apis/example.com", "/apis/example.com/v2"] {
                 while self.client.request::<Value>(Request::get(path).body(Vec::new())?).await.is_err() {
                     sleep(POLL).await;
                 }
@@ -111,7 +111,8 @@ impl Load {
         for change in 0..(per_second * seconds) as usize {
             let number = change * STRIDE % self.intervals.len();
             self.intervals[number] += 1;
-            let (client, patch) = (self.client.clone(), json!({ "spec": { "timeInterval": self.intervals[number] } }));
+            let (client, patch) =
+                (self.client.clone(), json!({ "spec": { "interval": interval_of(self.intervals[number]) } }));
             let path = format!("{}/{}", loggers(number), name(number));
             ticks.tick().await;
             writes.spawn(async move { write(&client, Method::PATCH, &path, &patch).await });
@@ -140,7 +141,7 @@ impl Load {
     fn is_current(&self, config_map: &ConfigMap) -> bool {
         let name = config_map.metadata.name.as_deref().unwrap_or_default();
         let number = name.strip_prefix("logger-").and_then(|number| number.parse::<usize>().ok());
-        let desired = number.and_then(|number| self.intervals.get(number)).map(u32::to_string);
+        let desired = number.and_then(|number| self.intervals.get(number)).copied().map(interval_of);
         let interval = config_map.data.as_ref().and_then(|data| data.get("interval"));
         desired.is_some() && desired.as_ref() == interval
     }
@@ -156,20 +157,25 @@ fn namespace(number: usize) -> String {
 
 /// Returns the path of the Loggers in the namespace of this one.
 fn loggers(number: usize) -> String {
-    format!("/apis/example.com/v1/namespaces/{}/loggers", namespace(number))
+    format!("/apis/example.com/v2/namespaces/{}/loggers", namespace(number))
+}
+
+/// Returns the value of `spec.interval`.
+fn interval_of(seconds: u32) -> String {
+    format!("{seconds}s")
 }
 
 fn logger(number: usize) -> Value {
     let name = name(number);
     json!({
-        "apiVersion": "example.com/v1",
+        "apiVersion": "example.com/v2",
         "kind": "Logger",
         "metadata": {
             "name": name,
             "labels": { "app.kubernetes.io/name": "logger", "team": format!("team-{:02}", number % 40) },
             "annotations": { "example.com/owner": format!("owner-{:03}@example.com", number % 300) },
         },
-        "spec": { "name": name, "timeInterval": FIRST_INTERVAL, "replicas": 1 + number % 3 },
+        "spec": { "name": name, "interval": interval_of(FIRST_INTERVAL), "replicas": 1 + number % 3 },
     })
 }
 
@@ -201,7 +207,7 @@ mod tests {
 
     #[test]
     fn a_logger_is_in_the_namespace_of_its_number() {
-        assert_eq!(loggers(107), "/apis/example.com/v1/namespaces/bench-007/loggers");
+        assert_eq!(loggers(107), "/apis/example.com/v2/namespaces/bench-007/loggers");
         assert_eq!(logger(107)["metadata"]["name"], "logger-000107");
     }
 }

@@ -15,7 +15,7 @@ use kube::{
         watcher,
     },
 };
-use logger_types::v1::Logger;
+use logger_types::v2::Logger;
 use serde::de::DeserializeOwned;
 use tracing_subscriber::filter::LevelFilter;
 

@@ -11,7 +11,7 @@ use kube::{
         reflector::{ObjectRef, Store},
     },
 };
-use logger_types::v1::{Logger, LoggerState, LoggerStatus};
+use logger_types::v2::{Logger, LoggerState, LoggerStatus};
 use serde_json::json;
 
 /// The name of the controller and of its field manager.
@@ -78,7 +78,7 @@ fn is_owned(config_map: &ConfigMap, logger: &Logger) -> bool {
 fn data(logger: &Logger) -> BTreeMap<String, String> {
     BTreeMap::from([
         ("name".to_owned(), logger.spec.name.clone()),
-        ("interval".to_owned(), logger.spec.time_interval.to_string()),
+        ("interval".to_owned(), logger.spec.interval.clone()),
         ("replicas".to_owned(), replicas(logger).to_string()),
     ])
 }
@@ -90,7 +90,7 @@ fn status(logger: &Logger) -> LoggerStatus {
         observed_generation: logger.metadata.generation,
         replicas: Some(replicas(logger)),
         selector: Some(format!("logger={}", logger.spec.name)),
-        conditions: None,
+        ..LoggerStatus::default()
     }
 }
 

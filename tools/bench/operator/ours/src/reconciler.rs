@@ -11,7 +11,7 @@ use logger_runtime::{
     kube::Client,
     metrics::MetricsProvider,
 };
-use logger_types::v1::{Logger, LoggerState, LoggerStatus};
+use logger_types::v2::{Logger, LoggerState, LoggerStatus};
 
 /// The number of concurrent reconciliations in all compared programs.
 const WORKERS: usize = 4;
@@ -22,7 +22,7 @@ pub(crate) fn controller(
     informers: &SharedInformerFactory,
     metrics: Arc<dyn MetricsProvider>,
 ) -> Controller {
-    let loggers = Watch::new(&informers.example_v1().loggers()).with_predicate(Predicate::generation_changed());
+    let loggers = Watch::new(&informers.example_v2().loggers()).with_predicate(Predicate::generation_changed());
     Controller::for_informer("loggers", loggers)
         .owns(&informers.factory().informer::<ConfigMap>())
         .max_concurrent_reconciles(WORKERS)
@@ -42,7 +42,7 @@ async fn reconcile(logger: Arc<Logger>, ctx: Context) -> Result<(), Error> {
 fn data(logger: &Logger) -> [(&'static str, String); 3] {
     [
         ("name", logger.spec.name.clone()),
-        ("interval", logger.spec.time_interval.to_string()),
+        ("interval", logger.spec.interval.clone()),
         ("replicas", replicas(logger).to_string()),
     ]
 }
@@ -54,7 +54,7 @@ fn status(logger: &Logger) -> LoggerStatus {
         observed_generation: logger.metadata.generation,
         replicas: Some(replicas(logger)),
         selector: Some(format!("logger={}", logger.spec.name)),
-        conditions: None,
+        ..LoggerStatus::default()
     }
 }
 
