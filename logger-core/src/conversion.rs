@@ -29,12 +29,14 @@ pub mod plan;
 mod stored;
 #[cfg(feature = "validation")]
 pub mod testing;
+mod text;
 mod typed;
 mod types;
 mod variants;
 
 pub use converter::{Converter, ConverterBuilder, annotation};
 pub use error::ConversionError;
+pub use text::TextObject;
 #[doc(hidden)]
 pub use pair::{
     Absent, Exact, HasConversion, HasFlattened, Is, Lossy, NoCounterpart, NotRegistered, OtherPair, Pair, Probe, Root,

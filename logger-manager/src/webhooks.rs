@@ -31,7 +31,10 @@ use k8s_openapi::{
     },
     apimachinery::pkg::apis::meta::v1::ObjectMeta,
 };
-use logger_core::description::{AdmissionWebhookDescription, ConversionWebhookDescription, OperatorDescription};
+use logger_core::{
+    Converter,
+    description::{AdmissionWebhookDescription, ConversionWebhookDescription, OperatorDescription},
+};
 use logger_runtime::{
     ApiObject,
     metrics::{MetricsProvider, NoopMetrics},
@@ -95,6 +98,12 @@ impl Webhooks {
         convert: impl Fn(&mut Value, &str) -> Result<(), E> + Send + Sync + 'static,
     ) -> Self {
         self.conversions.push(Conversion::new(description, convert));
+        self
+    }
+
+    /// Adds the conversion of a kind by its converter, at the path `/convert/<plural>.<group>`.
+    pub fn converter(mut self, converter: Converter) -> Self {
+        self.conversions.push(Conversion::of(converter));
         self
     }
 

@@ -1,6 +1,6 @@
 //! The webhooks of the operator: the conversion between the versions of a Logger.
 
-use logger_core::{ConversionError, Converter, description::ConversionWebhookDescription};
+use logger_core::{ConversionError, Converter};
 use logger_manager::Webhooks;
 use logger_types::{v1, v2};
 use serde_json::Value;
@@ -22,7 +22,5 @@ pub fn convert() -> impl Fn(&mut Value, &str) -> Result<(), ConversionError> + S
 
 /// Returns the webhooks. `cargo xtask manifests` renders their configuration.
 pub fn webhooks() -> Webhooks {
-    let converter = converter();
-    let description = ConversionWebhookDescription::new(converter.group(), converter.kind(), converter.plural());
-    Webhooks::new().conversion(description, convert())
+    Webhooks::new().converter(converter())
 }

@@ -1,24 +1,28 @@
 //! Converts objects of a kind between all of its versions, as a conversion webhook and tests do.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, value::RawValue};
 
 use super::{
     ConversionError, ConvertTo, Spoke, check,
     engine::{Engine, Storage},
     plan::{Conversion, Direction},
     stored::Stored,
+    text::TextObject,
 };
 use crate::{group_version::GroupVersion, object::Kind};
 
 /// The limit of the API server for the annotations of an object.
 const ANNOTATIONS_LIMIT: usize = 256 * 1024;
 
+/// The start of the name of an annotation that stores fields.
+const ANNOTATION_PREFIX: &str = "converted-";
+
 /// Returns the key of the annotation that stores the fields of a version, such as `example.com/converted-v2`, while an
 /// object is in another version.
 pub fn annotation(version: &GroupVersion) -> String {
     match version.group {
-        "" => format!("converted-{}", version.version),
-        group => format!("{group}/converted-{}", version.version),
+        "" => format!("{ANNOTATION_PREFIX}{}", version.version),
+        group => format!("{group}/{ANNOTATION_PREFIX}{}", version.version),
     }
 }
 
@@ -153,6 +157,29 @@ impl Converter {
             Value::Object(object) => object,
             other => return Err(ConversionError::NotAnObject { found: json_type(&other) }),
         };
+        self.convert_object(&mut object, api_version)?;
+        Ok(Value::Object(object))
+    }
+
+    /// Converts the text of an object into the version with this `apiVersion`, and decodes only what a conversion can
+    /// change: neither the metadata, except for annotations, nor the fields that are the same in all versions.
+    ///
+    /// Returns `None` for an object that [`convert`](Self::convert) has to convert: an object without a UID, an object
+    /// with stored fields, and an object that cannot be converted, for its error.
+    pub fn convert_text<'a>(&self, object: &'a RawValue, api_version: &str) -> Option<TextObject<'a>> {
+        let plans = self.spokes.iter().map(|(_, conversion)| match conversion {
+            Conversion::Struct(of) => Some(*of),
+            _ => None,
+        });
+        let mut object = TextObject::decode(object.get(), plans.collect::<Option<_>>()?).ok()?;
+        if !is_complete(&object.fields) || has_stored_fields(&object.fields) {
+            return None;
+        }
+        self.convert_object(&mut object.fields, api_version).ok()?;
+        Some(object)
+    }
+
+    fn convert_object(&self, object: &mut Map<String, Value>, api_version: &str) -> Result<(), ConversionError> {
         let found = object.get("kind").and_then(Value::as_str).unwrap_or_default();
         if found != self.kind {
             return Err(ConversionError::WrongKind { found: found.to_owned(), expected: self.kind });
@@ -160,17 +187,17 @@ impl Converter {
         let from = object.get("apiVersion").and_then(Value::as_str).ok_or(ConversionError::NoApiVersion)?;
         let (from, to) = (self.find(from)?, self.find(api_version)?);
         if from.map(|spoke| spoke.0) == to.map(|spoke| spoke.0) {
-            return Ok(Value::Object(object));
+            return Ok(());
         }
         if let Some((version, conversion)) = from {
             let hop = Hop { source: *version, target: self.hub, direction: Direction::ToHub, is_complete: None };
-            hop.convert(*conversion, &mut object)?;
+            hop.convert(*conversion, object)?;
         }
         if let Some((version, conversion)) = to {
             let hop = Hop { source: self.hub, target: *version, direction: Direction::FromHub, is_complete: None };
-            hop.convert(*conversion, &mut object)?;
+            hop.convert(*conversion, object)?;
         }
-        Ok(Value::Object(object))
+        Ok(())
     }
 
     /// Checks that the object can be converted into every version: that what is stored does not exceed the limit of
@@ -214,9 +241,12 @@ impl Hop {
     ) -> Result<(), ConversionError> {
         let Conversion::Struct(of) = conversion else { return Ok(()) };
         let is_complete = self.is_complete.unwrap_or_else(|| is_complete(object));
-        let target = take_annotation(object, &annotation(&self.target));
-        // An annotation about the version in which the object is would be restored later, although it is outdated.
-        take_annotation(object, &annotation(&self.source));
+        let mut target = None;
+        if has_stored_fields(object) {
+            target = take_annotation(object, &annotation(&self.target));
+            // An annotation about the version in which the object is would be restored later, although it is outdated.
+            take_annotation(object, &annotation(&self.source));
+        }
         let mut source = Stored::default();
         let storage = Storage { target: target.as_ref(), source: &mut source };
         Engine { direction: self.direction, is_complete, stores: true }.convert_fields(of, object, storage)?;
@@ -235,6 +265,13 @@ fn is_complete(object: &Map<String, Value>) -> bool {
         _ => false,
     };
     is_set("uid") || is_set("managedFields")
+}
+
+/// Whether an annotation may store fields of another version.
+fn has_stored_fields(object: &Map<String, Value>) -> bool {
+    let annotations = object.get("metadata").and_then(|metadata| metadata.get("annotations"));
+    let annotations = annotations.and_then(Value::as_object);
+    annotations.is_some_and(|annotations| annotations.keys().any(|key| key.contains(ANNOTATION_PREFIX)))
 }
 
 /// Removes an annotation, and the annotations if it is the only one. `None` is returned if its value is not valid.

@@ -27,6 +27,16 @@ pub(super) struct Storage<'a> {
     pub(super) source: &'a mut Stored,
 }
 
+/// A step of the conversion of an object. All fields are taken before one is added: a field of the target can have the
+/// name of another one of the source.
+#[derive(Clone, Copy)]
+enum Step {
+    /// Removes the fields of the source that are not the same in the target.
+    Take,
+    /// Adds the fields that the source does not have.
+    Add,
+}
+
 impl Engine {
     /// Converts a value. `None` is returned for a value that does not fit.
     ///
@@ -68,8 +78,9 @@ impl Engine {
     ) -> Result<(), ConversionError> {
         let Storage { target, source } = storage;
         let mut converted = Vec::new();
-        self.take_fields(of, object, Storage { target, source: &mut *source }, &mut converted)?;
-        self.add_fields(of, object, Storage { target, source: &mut *source }, &mut converted)?;
+        for step in [Step::Take, Step::Add] {
+            self.convert_step(step, of, object, Storage { target, source: &mut *source }, &mut converted)?;
+        }
         for (name, value) in converted {
             // What remains under the name of a target field is unknown to the plan.
             if let Some(unknown) = object.insert(name.to_owned(), value) {
@@ -87,61 +98,55 @@ impl Engine {
         Ok(())
     }
 
-    /// Removes the fields of the source that are not the same in the target, and adds their values to those of the
-    /// target.
-    fn take_fields(
+    /// Executes a step for all fields, also of flattened types, and adds values to those of the target.
+    fn convert_step(
         &self,
+        step: Step,
         of: &Struct,
         object: &mut Map<String, Value>,
         storage: Storage<'_>,
         converted: &mut Vec<(&'static str, Value)>,
     ) -> Result<(), ConversionError> {
         let Storage { target: stored, source } = storage;
+        // Unknown fields, which are in the way of added ones, are never lost.
+        let engine = |lost: Option<&str>| match step {
+            Step::Take => self.storing(lost),
+            Step::Add => *self,
+        };
         for field in of.fields {
-            let engine = self.storing(field.lost);
+            let engine = engine(field.lost);
             let storage = Storage { target: stored, source: &mut *source };
-            match (field.flatten, field.names(self.direction), (field.conversion)()) {
-                (true, _, Conversion::Struct(nested)) => engine.take_fields(nested, object, storage, converted)?,
-                (false, (Some(name), Some(target)), _) => {
+            match (step, field.names(self.direction)) {
+                _ if field.flatten => {
+                    if let Conversion::Struct(nested) = (field.conversion)() {
+                        engine.convert_step(step, nested, object, storage, converted)?;
+                    }
+                }
+                (Step::Take, (Some(name), Some(target))) => {
                     let value = engine.convert_field(field, [name, target], object, storage)?;
                     converted.extend(value.map(|value| (target, value)));
                 }
-                (false, (Some(name), None), _) => {
+                (Step::Take, (Some(name), None)) => {
                     engine.remove(name, field.defaults(self.direction).0, object, storage.source)?;
                 }
-                _ => {}
-            }
-        }
-        for field in of.hub_only.iter().filter(|_| self.direction == Direction::FromHub) {
-            self.storing(field.lost).remove(field.name, field.default, object, source)?;
-        }
-        Ok(())
-    }
-
-    /// Adds the fields that the source does not have to those of the target.
-    fn add_fields(
-        &self,
-        of: &Struct,
-        object: &mut Map<String, Value>,
-        storage: Storage<'_>,
-        converted: &mut Vec<(&'static str, Value)>,
-    ) -> Result<(), ConversionError> {
-        let Storage { target: stored, source } = storage;
-        for field in of.fields {
-            let storage = Storage { target: stored, source: &mut *source };
-            match (field.flatten, field.names(self.direction), (field.conversion)()) {
-                (true, _, Conversion::Struct(nested)) => self.add_fields(nested, object, storage, converted)?,
-                (false, (None, Some(target)), _) => {
-                    let value = self.add(target, field.defaults(self.direction).1, object, storage)?;
+                (Step::Add, (None, Some(target))) => {
+                    let value = engine.add(target, field.defaults(self.direction).1, object, storage)?;
                     converted.extend(value.map(|value| (target, value)));
                 }
                 _ => {}
             }
         }
-        for field in of.hub_only.iter().filter(|_| self.direction == Direction::ToHub) {
+        for field in of.hub_only {
+            let engine = engine(field.lost);
             let storage = Storage { target: stored, source: &mut *source };
-            let value = self.add(field.name, field.default, object, storage)?;
-            converted.extend(value.map(|value| (field.name, value)));
+            match (step, self.direction) {
+                (Step::Take, Direction::FromHub) => engine.remove(field.name, field.default, object, storage.source)?,
+                (Step::Add, Direction::ToHub) => {
+                    let value = engine.add(field.name, field.default, object, storage)?;
+                    converted.extend(value.map(|value| (field.name, value)));
+                }
+                _ => {}
+            }
         }
         Ok(())
     }
@@ -161,8 +166,7 @@ impl Engine {
         storage: Storage<'_>,
     ) -> Result<Option<Value>, ConversionError> {
         let Storage { target: stored, source } = storage;
-        let conversion = (field.conversion)();
-        let defaults = field.defaults(self.direction);
+        let (conversion, defaults) = ((field.conversion)(), field.defaults(self.direction));
         let stored = stored.and_then(|stored| stored.field(target));
         let has_default = defaults.0.is_some() || defaults.1.is_some();
         if matches!(conversion, Conversion::Same) && name == target && !has_default && stored.is_none() {
@@ -341,7 +345,7 @@ impl Engine {
         };
         if self.stores {
             let again = shown.as_ref().and_then(|shown| backward(shown).ok());
-            if again.as_ref().map(fingerprint) != Some(fingerprint(&value)) {
+            if !again.is_some_and(|again| again == value || fingerprint(&again) == fingerprint(&value)) {
                 storage.source.store(Original::Value(value), shown.as_ref());
             }
         }

@@ -45,6 +45,11 @@ impl<T> Pair<T, Is<T>> {
 }
 
 impl<Spoke> Pair<Spoke, Absent> {
+    /// Compares the types; they have to convert without loss.
+    pub fn exact(self) -> Same {
+        Same
+    }
+
     /// Compares the types; they can convert with loss.
     pub fn lossy(self) -> Same {
         Same

@@ -196,6 +196,19 @@ impl Field {
 }
 
 impl Struct {
+    /// Returns how the field with this JSON name is converted, if it is converted in place: it has this name in both
+    /// versions, and no defaults.
+    pub(super) fn in_place(&self, name: &str) -> Option<Conversion> {
+        let is_in_place = |field: &&Field| {
+            field.spoke == name
+                && field.hub == Some(name)
+                && !field.flatten
+                && field.spoke_default.is_none()
+                && field.hub_default.is_none()
+        };
+        self.fields.iter().find(is_in_place).map(|field| (field.conversion)())
+    }
+
     /// Whether the target has a field of this JSON name, also in flattened types.
     pub(super) fn has_target(&self, name: &str, direction: Direction) -> bool {
         let of_field = |field: &Field| match (field.flatten, (field.conversion)()) {

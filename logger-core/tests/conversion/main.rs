@@ -7,6 +7,7 @@ mod edits;
 mod fields;
 mod partial;
 mod properties;
+mod text;
 mod typed;
 mod v1;
 mod v1alpha1;
@@ -24,8 +25,14 @@ fn converter() -> Converter {
     Converter::hub::<v2::Widget>().spoke::<v1::Widget>().spoke::<v1alpha1::Widget>().build()
 }
 
+/// Converts an object. The conversion of its text has the same result.
 fn convert(object: &Value, version: &str) -> Value {
-    converter().convert(object.clone(), version).unwrap()
+    let converted = converter().convert(object.clone(), version).unwrap();
+    let text = serde_json::value::to_raw_value(object).unwrap();
+    if let Some(of_text) = converter().convert_text(&text, version) {
+        assert_eq!(serde_json::to_value(&of_text).unwrap(), converted);
+    }
+    converted
 }
 
 /// Returns a complete object, as the server stores it.

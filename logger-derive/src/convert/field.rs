@@ -55,22 +55,18 @@ pub(super) struct Emitted {
 impl Emitted {
     /// Emits a field of the struct, or of the variant with this prefix in the hub.
     pub(super) fn new(of: &ConvertType, hub: &Path, prefix: &str, field: &ConvertField) -> Self {
-        let (krate, json, flatten, keys) = (&of.krate, &field.json, field.flatten, &field.keys);
+        let (krate, json, ty, flatten, keys) = (&of.krate, &field.json, &field.ty, field.flatten, &field.keys);
         let hash = hash(prefix, field);
         let (absent, has_default) = (field.may_be_absent, field.attr.default.is_some());
-        let (hub_json, check) = match field.may_be_spoke_only() {
-            true => (
-                quote!(#krate::conversion::Probe::<#hub, #hash>::JSON),
-                quote!(stored(#absent, #krate::conversion::Probe::<#hub, #hash>::MAY_BE_ABSENT, #has_default)),
-            ),
-            false => (
-                quote!(::core::option::Option::Some(<#hub as #krate::conversion::HubField<#hash>>::JSON)),
-                quote!(pair::<#hub, #hash>(#absent, #flatten, #has_default)),
-            ),
+        // A field that the hub does not have is an error of the check only.
+        let probe = quote!(#krate::conversion::Probe::<#hub, #hash>);
+        let check = match field.may_be_spoke_only() {
+            true => quote!(stored(#absent, #probe::MAY_BE_ABSENT, #has_default)),
+            false => quote!(pair::<#hub, #hash>(#absent, #flatten, #has_default)),
         };
-        let hub_json = located_at(hub_json, field.span);
+        let hub_json = located_at(quote!(#probe::JSON), field.span);
         let check = located_at(quote!(const _: () = #krate::conversion::check::#check;), field.span);
-        let conversion = conversion(of, hub, prefix, field);
+        let conversion = conversion_of_pair(of, hub, &hash, field, &quote!(#probe::NEW.pair::<#ty>()));
         let default = field.attr.default.as_ref().map(|default| match field.may_be_absent {
             true => {
                 let ty = located_at(quote!(<#hub as #krate::conversion::HubField<#hash>>::Value), field.span);
@@ -102,12 +98,26 @@ impl Emitted {
     }
 }
 
-/// Emits the conversion of a field, by its functions or by the comparison of its types.
+/// Emits the conversion of a field without a check: it is an error if the hub does not have the field.
 pub(super) fn conversion(of: &ConvertType, hub: &Path, prefix: &str, field: &ConvertField) -> TokenStream {
     let (krate, ty, hash) = (&of.krate, &field.ty, hash(prefix, field));
     let hub_ty = quote!(<#hub as #krate::conversion::HubField<#hash>>::Value);
+    let pair = quote!(#krate::conversion::Pair::<#ty, #krate::conversion::Is<#hub_ty>>::NEW);
+    conversion_of_pair(of, hub, &hash, field, &pair)
+}
+
+/// Emits the conversion of a field, by its functions or by the comparison of its types.
+fn conversion_of_pair(
+    of: &ConvertType,
+    hub: &Path,
+    hash: &Literal,
+    field: &ConvertField,
+    pair: &TokenStream,
+) -> TokenStream {
+    let (krate, ty) = (&of.krate, &field.ty);
     if let Some(module) = &field.attr.with {
         let module = &module.0;
+        let hub_ty = quote!(<#hub as #krate::conversion::HubField<#hash>>::Value);
         let to_hub = located_at(quote!(#krate::conversion::call::<#ty, #hub_ty>), field.span);
         let from_hub = located_at(quote!(#krate::conversion::call::<#hub_ty, #ty>), field.span);
         let (to, from) = (quote_spanned!(location(module)=> to_hub), quote_spanned!(location(module)=> from_hub));
@@ -119,15 +129,10 @@ pub(super) fn conversion(of: &ConvertType, hub: &Path, prefix: &str, field: &Con
         };
     }
     if field.flatten {
-        let comparison = quote!(#krate::conversion::Pair::<#ty, #krate::conversion::Is<#hub_ty>>::NEW.exact());
-        return located_at(quote!(#krate::conversion::flattened(#comparison)), field.span);
+        return located_at(quote!(#krate::conversion::flattened(#pair.exact())), field.span);
     }
-    let is_lossy = field.attr.store.is_some() || field.attr.lost.is_some();
-    let comparison = match (field.may_be_spoke_only(), is_lossy) {
-        (true, _) => quote!(#krate::conversion::Probe::<#hub, #hash>::NEW.pair::<#ty>().lossy()),
-        (false, true) => quote!(#krate::conversion::Pair::<#ty, #krate::conversion::Is<#hub_ty>>::NEW.lossy()),
-        (false, false) => quote!(#krate::conversion::Pair::<#ty, #krate::conversion::Is<#hub_ty>>::NEW.exact()),
-    };
+    let is_lossy = field.may_be_spoke_only() || field.attr.store.is_some() || field.attr.lost.is_some();
+    let comparison = if is_lossy { quote!(#pair.lossy()) } else { quote!(#pair.exact()) };
     located_at(quote!(#krate::conversion::conversion_of(#comparison)), field.span)
 }
 

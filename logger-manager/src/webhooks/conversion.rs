@@ -7,7 +7,7 @@ use std::{fmt, sync::Arc};
 use bytes::Bytes;
 use futures::future::BoxFuture;
 use http::{Request, Response};
-use logger_core::description::ConversionWebhookDescription;
+use logger_core::{conversion::TextObject, description::ConversionWebhookDescription};
 use logger_runtime::metrics::MetricsProvider;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, value::RawValue};
@@ -18,7 +18,7 @@ use super::{
     wire::{self, ReviewError, ReviewType},
 };
 use crate::serving::Handler;
-use object::Converter;
+use object::{Converted, Converter};
 
 const REVIEW: ReviewType = ReviewType { api_version: "apiextensions.k8s.io/v1", kind: "ConversionReview" };
 
@@ -28,11 +28,15 @@ const OBJECTS_PER_SLICE: usize = 64;
 /// Converts the JSON of an object to an `apiVersion` of the same group.
 pub(super) type ConvertFn = dyn Fn(&mut Value, &str) -> Result<(), String> + Send + Sync;
 
-/// A conversion webhook: its function and its description.
+/// Converts the text of an object, if that is possible without decoding it completely.
+type ConvertTextFn = dyn for<'a> Fn(&'a RawValue, &str) -> Option<TextObject<'a>> + Send + Sync;
+
+/// A conversion webhook: its functions and its description.
 #[derive(Clone)]
 pub(super) struct Conversion {
     pub(super) description: ConversionWebhookDescription,
     convert: Arc<ConvertFn>,
+    convert_text: Arc<ConvertTextFn>,
 }
 
 impl Conversion {
@@ -42,7 +46,19 @@ impl Conversion {
     ) -> Self {
         let convert =
             move |object: &mut Value, target: &str| convert(object, target).map_err(|error| error.to_string());
-        Conversion { description, convert: Arc::new(convert) }
+        Conversion { description, convert: Arc::new(convert), convert_text: Arc::new(|_, _| None) }
+    }
+
+    /// Creates the webhook of a converter, at the default path.
+    pub(super) fn of(converter: logger_core::Converter) -> Self {
+        let description = ConversionWebhookDescription::new(converter.group(), converter.kind(), converter.plural());
+        let converter = Arc::new(converter);
+        let of_text = Arc::clone(&converter);
+        let convert = move |object: &mut Value, target: &str| {
+            converter.convert(object.take(), target).map(|converted| *object = converted)
+        };
+        let convert_text: Arc<ConvertTextFn> = Arc::new(move |object, target| of_text.convert_text(object, target));
+        Conversion { convert_text, ..Conversion::new(description, convert) }
     }
 
     pub(super) fn handler(&self, provider: &Arc<dyn MetricsProvider>) -> ConversionHandler {
@@ -53,6 +69,7 @@ impl Conversion {
                 group: group.clone(),
                 kind: kind.clone(),
                 convert: Arc::clone(&self.convert),
+                convert_text: Arc::clone(&self.convert_text),
                 metrics: ConversionMetrics::new(provider.as_ref(), group, kind),
             },
             requests: RequestMetrics::new(Arc::clone(provider), path),
@@ -87,7 +104,7 @@ struct ConversionRequest<'a> {
 #[serde(rename_all = "camelCase")]
 struct ConversionResponse<'a> {
     uid: &'a str,
-    converted_objects: Vec<Value>,
+    converted_objects: Vec<Converted<'a>>,
     result: Outcome,
 }
 
@@ -101,7 +118,8 @@ struct Outcome {
 impl ConversionHandler {
     async fn respond(&self, request: &Request<Bytes>) -> Result<Bytes, ReviewError> {
         wire::check_content_type(request.headers())?;
-        let request: ConversionRequest<'_> = wire::parse(REVIEW, request.body())?;
+        let body = request.body();
+        let request: ConversionRequest<'_> = wire::parse(REVIEW, body)?;
         if request.uid.is_empty() {
             return Err(ReviewError::MissingUid);
         }
@@ -110,11 +128,11 @@ impl ConversionHandler {
             Err(message) => (Vec::new(), Outcome { status: "Failure", message: Some(message) }),
         };
         let response = ConversionResponse { uid: &request.uid, converted_objects, result };
-        wire::encode(REVIEW, &response).map_err(ReviewError::Encode)
+        wire::encode(REVIEW, &response, body.len()).map_err(ReviewError::Encode)
     }
 
     /// Converts all objects. The error is that of the first object that cannot be converted, with the number of others.
-    async fn convert(&self, request: &ConversionRequest<'_>) -> Result<Vec<Value>, String> {
+    async fn convert<'a>(&self, request: &ConversionRequest<'a>) -> Result<Vec<Converted<'a>>, String> {
         let target = &request.desired_api_version;
         self.converter.check_target(target)?;
         let (mut objects, mut failure, mut failed) = (Vec::with_capacity(request.objects.len()), None, 0_usize);

@@ -135,11 +135,11 @@ pub(super) fn parse<'a, R: Deserialize<'a>>(expected: ReviewType, body: &'a [u8]
     }
 }
 
-/// Encodes the response of a review of this type.
+/// Encodes the response of a review of this type, of about this size in bytes.
 ///
 /// # Errors
 /// Fails if the response cannot be encoded.
-pub(super) fn encode(of: ReviewType, response: &impl Serialize) -> serde_json::Result<Bytes> {
+pub(super) fn encode(of: ReviewType, response: &impl Serialize, size: usize) -> serde_json::Result<Bytes> {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
     struct Review<'a, R> {
@@ -148,7 +148,9 @@ pub(super) fn encode(of: ReviewType, response: &impl Serialize) -> serde_json::R
         response: &'a R,
     }
     let review = Review { api_version: of.api_version, kind: of.kind, response };
-    serde_json::to_vec(&review).map(Bytes::from)
+    let mut body = Vec::with_capacity(size);
+    serde_json::to_writer(&mut body, &review)?;
+    Ok(body.into())
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use logger_core::description::ConversionWebhookDescription;
+use logger_core::{Converter, description::ConversionWebhookDescription};
 use logger_manager::{Webhooks, serving::Router};
 use logger_runtime::metrics::PrometheusMetrics;
 use serde_json::{Value, json};
@@ -10,6 +10,55 @@ use serde_json::{Value, json};
 use crate::fixture::{respond, send};
 
 const PATH: &str = "/convert/widgets.example.com";
+
+/// A kind with a converter.
+mod gadget {
+    use logger_core::{
+        Convert, DeepCopy, KubeSchema, Object, k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta,
+    };
+    use serde::{Deserialize, Serialize};
+
+    pub(super) mod v2 {
+        use super::*;
+
+        #[derive(Clone, Convert, Debug, DeepCopy, KubeSchema, Object)]
+        #[genclient]
+        #[convert(hub)]
+        pub struct Gadget {
+            pub metadata: ObjectMeta,
+            pub spec: GadgetSpec,
+        }
+
+        #[derive(Clone, Convert, Debug, DeepCopy, Deserialize, KubeSchema, Serialize)]
+        #[convert(hub)]
+        pub struct GadgetSpec {
+            pub length: i32,
+        }
+
+        logger_core::group_version! { group = "example.com", version = "v2", kinds = [Gadget] }
+    }
+
+    pub(super) mod v1 {
+        use super::*;
+
+        #[derive(Clone, Convert, Debug, DeepCopy, KubeSchema, Object)]
+        #[genclient]
+        #[convert(hub = v2::Gadget)]
+        pub struct Gadget {
+            pub metadata: ObjectMeta,
+            pub spec: GadgetSpec,
+        }
+
+        #[derive(Clone, Convert, Debug, DeepCopy, Deserialize, KubeSchema, Serialize)]
+        #[convert(hub = v2::GadgetSpec)]
+        pub struct GadgetSpec {
+            #[convert(from = "length")]
+            pub size: i32,
+        }
+
+        logger_core::group_version! { group = "example.com", version = "v1", kinds = [Gadget] }
+    }
+}
 
 /// Renames `spec.speed` of v1 to `spec.pace` of v2. Speeds that are not numbers select an error.
 fn convert(object: &mut Value, target: &str) -> Result<(), String> {
@@ -73,6 +122,35 @@ async fn objects_are_converted_in_their_order() {
     let (first, second) = (json!({ "pace": 1 }), json!({ "pace": 2 }));
     assert_eq!(found, [(&json!("a"), &first), (&json!("b"), &second)]);
     assert!(objects.iter().all(|object| object["apiVersion"] == "example.com/v2"));
+}
+
+#[tokio::test]
+async fn a_converter_converts_complete_and_partial_objects() {
+    let converter = Converter::hub::<gadget::v2::Gadget>().spoke::<gadget::v1::Gadget>().build();
+    let router = Webhooks::new().converter(converter).router().unwrap();
+    let gadget = |version: &str, metadata: Value, spec: Value| {
+        let api_version = format!("example.com/{version}");
+        json!({ "apiVersion": api_version, "kind": "Gadget", "metadata": metadata, "spec": spec })
+    };
+    let metadata = || json!({ "name": "a", "uid": "1", "managedFields": [{ "manager": "m" }], "labels": { "a": "b" } });
+    let objects = json!([
+        gadget("v1", metadata(), json!({ "size": 1 })),
+        gadget("v1", json!({}), json!({ "size": 2 })),
+        gadget("v2", metadata(), json!({ "length": 3 })),
+    ]);
+    let response = respond(&router, "/convert/gadgets.example.com", &review(&objects)).await;
+    let expected = json!([
+        gadget("v2", metadata(), json!({ "length": 1 })),
+        gadget("v2", json!({}), json!({ "length": 2 })),
+        gadget("v2", metadata(), json!({ "length": 3 })),
+    ]);
+    assert_eq!(response["convertedObjects"], expected);
+
+    let objects = json!([gadget("v3", metadata(), json!({}))]);
+    let response = respond(&router, "/convert/gadgets.example.com", &review(&objects)).await;
+    let expected = "cannot convert Gadget `a` from `example.com/v3` to `example.com/v2`: unknown version \
+                    `example.com/v3` of Gadget; expected one of example.com/v2, example.com/v1";
+    assert_eq!(response["result"]["message"], expected);
 }
 
 #[tokio::test]

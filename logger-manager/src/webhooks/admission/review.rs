@@ -130,5 +130,5 @@ pub(super) fn encode(uid: &str, decision: Decision, notes: Notes) -> serde_json:
     let patch = patch.map(|patch| serde_json::to_vec(&patch)).transpose()?.map(ByteString);
     let patch_type = patch.is_some().then_some("JSONPatch");
     let Notes { warnings, audit_annotations, .. } = notes;
-    wire::encode(REVIEW, &Response { uid, allowed, status, patch, patch_type, audit_annotations, warnings })
+    wire::encode(REVIEW, &Response { uid, allowed, status, patch, patch_type, audit_annotations, warnings }, 128)
 }

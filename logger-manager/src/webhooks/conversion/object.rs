@@ -5,21 +5,36 @@ use std::{
     sync::Arc,
 };
 
+use logger_core::conversion::TextObject;
 use logger_runtime::error::panic_message;
+use serde::Serialize;
 use serde_json::{Map, Value, value::RawValue};
 use tokio::time::Instant;
 
-use super::ConvertFn;
+use super::{ConvertFn, ConvertTextFn};
 use crate::webhooks::metrics::ConversionMetrics;
 
 /// The fields of the metadata that identify an object, which no conversion may change.
 const IDENTITY: [&str; 3] = ["name", "namespace", "uid"];
+
+/// An object of a response.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(super) enum Converted<'a> {
+    /// Converted without decoding it completely.
+    Text(TextObject<'a>),
+    /// Converted.
+    Value(Value),
+    /// Of the desired version already.
+    Unchanged(&'a RawValue),
+}
 
 /// Converts the objects of one kind.
 pub(super) struct Converter {
     pub(super) group: String,
     pub(super) kind: String,
     pub(super) convert: Arc<ConvertFn>,
+    pub(super) convert_text: Arc<ConvertTextFn>,
     pub(super) metrics: ConversionMetrics,
 }
 
@@ -33,16 +48,24 @@ impl Converter {
     }
 
     /// Converts an object, which can be partial: without a name, a spec or required fields. The error names it.
-    pub(super) fn convert(&self, object: &RawValue, target: &str) -> Result<Value, String> {
+    pub(super) fn convert<'a>(&self, object: &'a RawValue, target: &str) -> Result<Converted<'a>, String> {
         let since = Instant::now();
-        let converted = self.try_convert(object, target);
+        let converted = match self.try_convert_text(object, target) {
+            Some(converted) => Ok(Converted::Text(converted)),
+            None => self.try_convert(object, target),
+        };
         self.metrics.duration.observe(since.elapsed().as_secs_f64());
         let counter = if converted.is_ok() { &self.metrics.succeeded } else { &self.metrics.failed };
         counter.add(1);
         converted
     }
 
-    fn try_convert(&self, object: &RawValue, target: &str) -> Result<Value, String> {
+    /// Converts the text of an object. A panic is reported by the conversion of the decoded object.
+    fn try_convert_text<'a>(&self, object: &'a RawValue, target: &str) -> Option<TextObject<'a>> {
+        catch_unwind(AssertUnwindSafe(|| (self.convert_text)(object, target))).ok().flatten()
+    }
+
+    fn try_convert<'a>(&self, object: &'a RawValue, target: &str) -> Result<Converted<'a>, String> {
         let mut value: Value =
             serde_json::from_str(object.get()).map_err(|error| format!("cannot decode an object: {error}"))?;
         let before = Identity::of(&value)?;
@@ -51,7 +74,7 @@ impl Converter {
             return Err(format!("the webhook converts {} of `{}`: found `{found}`", self.kind, self.group));
         }
         if before.api_version == target {
-            return Ok(value);
+            return Ok(Converted::Unchanged(object));
         }
         let convert = AssertUnwindSafe(|| (self.convert)(&mut value, target));
         let converted = catch_unwind(convert).unwrap_or_else(|panic| {
@@ -59,7 +82,7 @@ impl Converter {
             Err(format!("the conversion panicked: {}", panic_message(panic.as_ref())))
         });
         let checked = converted.and_then(|()| before.check(&mut value, target));
-        checked.map(|()| value).map_err(|error| before.describe(target, &error))
+        checked.map(|()| Converted::Value(value)).map_err(|error| before.describe(target, &error))
     }
 }
 

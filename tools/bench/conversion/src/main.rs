@@ -14,7 +14,7 @@ use anyhow::{Context, Result, ensure};
 use bytes::Bytes;
 use futures::future::BoxFuture;
 use http::{Method, Request, Response, header::CONTENT_TYPE};
-use logger_core::{Converter, description::ConversionWebhookDescription};
+use logger_core::Converter;
 use logger_manager::Webhooks;
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::{Value, json};
@@ -77,12 +77,10 @@ struct Webhook {
 /// Creates the webhook of the Logger.
 fn webhook() -> Result<Webhook> {
     let converter = Converter::hub::<v2::Logger>().spoke::<v1::Logger>().build();
-    let description = ConversionWebhookDescription::new(converter.group(), converter.kind(), converter.plural());
-    let path = description.path.clone();
-    let convert = move |object: &mut Value, target: &str| {
-        converter.convert(object.take(), target).map(|converted| *object = converted)
-    };
-    let respond = Webhooks::new().conversion(description, convert).into_service()?;
+    let webhooks = Webhooks::new().converter(converter);
+    let path = webhooks.describe().conversion_webhooks.into_iter().map(|webhook| webhook.path).next();
+    let path = path.context("the webhook is not described")?;
+    let respond = webhooks.into_service()?;
     Ok(Webhook { respond: Box::new(respond), path })
 }
 
