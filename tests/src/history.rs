@@ -1,4 +1,4 @@
-//! The history of replicas that led one after another: what two of them did at the same time.
+//! The history of replicas that led one after another, or shared the keys: what two of them did at the same time.
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
@@ -48,6 +48,13 @@ pub fn violations(runs: &[Run], writers: &[String]) -> Vec<String> {
     found
 }
 
+/// Returns the reconciliations of a key that overlap, one line for each. The replicas share the keys.
+///
+/// As in [`violations`], a replica may start one reconciliation in a poll that a pause interrupted.
+pub fn overlapping(runs: &[Run]) -> Vec<String> {
+    overlaps(runs.iter().flat_map(Run::uninterrupted_intervals).collect())
+}
+
 /// A reconciliation.
 #[derive(Clone, Debug)]
 struct Interval<'a> {
@@ -75,7 +82,7 @@ impl Run {
         let interval = |key, start, end| Interval { identity, key, start, end };
         for Entry { at, event } in &self.entries {
             match event {
-                Event::Serving(_) => {}
+                Event::Serving(_) | Event::Slots(_) => {}
                 Event::Started(key) => {
                     if let Some(unended) = open.insert(key, Open { start: *at, write: None }) {
                         intervals.push(interval(key.as_str(), unended.start, self.ended));
@@ -94,6 +101,18 @@ impl Run {
             }
         }
         intervals.extend(open.into_iter().map(|(key, open)| interval(key, open.start, self.ended)));
+        intervals
+    }
+
+    /// Returns the reconciliations without the first one after each pause.
+    fn uninterrupted_intervals(&self) -> Vec<Interval<'_>> {
+        let mut intervals = self.intervals();
+        intervals.sort_by_key(|interval| interval.start);
+        for pause in &self.pauses {
+            if let Some(first) = intervals.iter().position(|interval| interval.start >= pause.end) {
+                intervals.remove(first);
+            }
+        }
         intervals
     }
 
@@ -117,7 +136,7 @@ impl Run {
                 Event::Ended(key) | Event::Dropped(key) => {
                     writing.remove(key.as_str());
                 }
-                Event::Serving(_) | Event::Started(_) => {}
+                Event::Serving(_) | Event::Slots(_) | Event::Started(_) => {}
             }
         }
         writing.len()
@@ -218,6 +237,17 @@ mod tests {
         assert!(violations(&[paused(completed, 3..8), second.clone()], &[]).is_empty());
         let continued = run("a", "1 started x, 8 writing x, 9 dropped x", 9);
         assert_eq!(violations(&[paused(continued, 3..8), second], &[]), overlap);
+    }
+
+    #[test]
+    fn replicas_that_share_the_keys_reconcile_different_ones_at_the_same_time() {
+        let first = run("a", "1 started x, 5 ended x, 6 started x, 9 ended x", 9);
+        let second = run("b", "2 started y, 4 ended y, 5 started x, 6 ended x", 9);
+        assert!(overlapping(&[first.clone(), second]).is_empty());
+        let other = run("b", "7 started x, 8 ended x", 9);
+        let overlap = ["a and b reconciled x at the same time"];
+        assert_eq!(overlapping(&[first.clone(), other.clone()]), overlap);
+        assert!(overlapping(&[paused(first, 5..6), other]).is_empty(), "in the interrupted poll");
     }
 
     #[test]

@@ -10,6 +10,7 @@ use std::{
     time::Duration,
 };
 
+use logger_runtime::sharding::SlotSet;
 use rustix::time::{ClockId, clock_gettime};
 
 /// Returns the time on the monotonic clock of the host.
@@ -27,6 +28,8 @@ pub fn now() -> Duration {
 pub enum Event {
     /// It serves health checks and metrics on this address.
     Serving(SocketAddr),
+    /// It reconciles the keys of these slots from now on, and no others.
+    Slots(SlotSet),
     /// The reconciliation of this key started.
     Started(String),
     /// The reconciliation of this key is about to write the object.
@@ -123,6 +126,7 @@ impl Entry {
         let (name, argument) = (words.next()?, words.next()?);
         let event = match name {
             "serving" => Event::Serving(argument.parse().ok()?),
+            "slots" => Event::Slots(argument.parse().ok()?),
             "started" => Event::Started(argument.to_owned()),
             "writing" => Event::Writing(argument.to_owned()),
             "ended" => Event::Ended(argument.to_owned()),
@@ -137,6 +141,7 @@ impl fmt::Display for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Event::Serving(address) => write!(f, "serving {address}"),
+            Event::Slots(slots) => write!(f, "slots {slots}"),
             Event::Started(key) => write!(f, "started {key}"),
             Event::Writing(key) => write!(f, "writing {key}"),
             Event::Ended(key) => write!(f, "ended {key}"),
@@ -158,6 +163,8 @@ mod tests {
         let before = now();
         let address = "127.0.0.1:8080".parse().unwrap();
         journal.record(&Event::Serving(address));
+        let slots = ["0-12,14", ""].map(|slots| Event::Slots(slots.parse().unwrap()));
+        slots.iter().for_each(|slots| journal.record(slots));
         let reconciliation = journal.start("a/b");
         reconciliation.write();
         reconciliation.end();
@@ -166,8 +173,11 @@ mod tests {
         let events: Vec<_> = entries.iter().map(|entry| entry.event.clone()).collect();
         let key = || "a/b".to_owned();
         let other = || "a/c".to_owned();
+        let [some, none] = slots;
         let expected = [
             Event::Serving(address),
+            some,
+            none,
             Event::Started(key()),
             Event::Writing(key()),
             Event::Ended(key()),

@@ -7,9 +7,12 @@ pub mod definitions;
 pub mod history;
 pub mod http_client;
 pub mod journal;
+pub mod load;
 pub mod matrix;
+pub mod ownership;
 pub mod page;
 pub mod process;
+pub mod proxy;
 pub mod replica;
 pub mod scenarios;
 pub mod user_project;
@@ -139,7 +142,7 @@ pub fn quickstart(args: &[&str]) -> Output {
 }
 
 /// The features that `cargo xtask test` enables, as `xtask/src/suite.rs` declares them.
-pub const FEATURES: &str = "logger-apiserver/serve,logger-manager/otlp,logger-runtime/compact";
+pub const FEATURES: &str = "logger-apiserver/serve,logger-manager/otlp,logger-runtime/compact,tests/compact";
 
 /// Builds a program of the workspace, and returns the path of its executable. The features are those of the suite, which
 /// has compiled all dependencies of the program.

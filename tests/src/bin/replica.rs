@@ -1,5 +1,5 @@
-//! A replica of a small operator: it copies the desired value of ConfigMaps to the observed one while it is the leader,
-//! and records each reconciliation in a journal.
+//! A replica of a small operator: it copies the desired value of ConfigMaps to the observed one while it is the leader, or
+//! of those in its slots, and records each reconciliation in a journal.
 //!
 //! The only argument is [`Options`] in JSON. The program stops on SIGTERM. An error is written to the standard error,
 //! and the exit code is then 1.
@@ -17,23 +17,30 @@ use std::{
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{Patch, PatchParams};
 use logger_manager::{
-    Group, LeaderElectionConfig, Manager,
+    Group, LeaderElectionConfig, Manager, ManagerBuilder, Sharding,
     serving::{Certificates, MetricsHandler, Router, Server, ServerConfig},
 };
 use logger_runtime::{
     Context, Controller, InformerFactory, ReconcileError,
     metrics::{Gauge, Metric, MetricsProvider, PrometheusMetrics, Refresh},
+    sharding::SlotSet,
 };
 use serde_json::json;
 use tests::{
     journal::{Event, Journal, Reconciliation},
-    replica::{ALIVE_TASKS, CONCURRENCY, DESIRED, LEASE, OBSERVED, Options, WRITER},
+    replica::{ALIVE_TASKS, CONCURRENCY, DESIRED, OBSERVED, Options, ShardingField, WRITER, lease},
 };
-use tokio::runtime::Handle;
+use tokio::{
+    runtime::Handle,
+    task::JoinSet,
+    time::{MissedTickBehavior, interval, sleep},
+};
 use tracing_subscriber::filter::LevelFilter;
 
 /// How long reconciliations can take to end after SIGTERM. The manager has more time.
 const GRACE: Duration = Duration::from_secs(10);
+/// How often the slots are compared with those that were recorded last.
+const SLOTS_PERIOD: Duration = Duration::from_millis(10);
 
 /// One thread: a pause interrupts at most one poll.
 #[tokio::main(worker_threads = 1)]
@@ -50,15 +57,24 @@ async fn main() -> ExitCode {
 
 async fn run() -> Result<(), Box<dyn Error>> {
     let options: Options = serde_json::from_str(&std::env::args().nth(1).ok_or("usage: replica OPTIONS")?)?;
-    let config = tests::config(&options.kubeconfig).await?;
+    let mut config = tests::config(&options.kubeconfig).await?;
+    if let Some(server) = options.server {
+        config.cluster_url = format!("https://{server}").parse()?;
+    }
     let (metrics, journal) = (PrometheusMetrics::default(), Journal::create(&options.journal)?);
     let _alive_tasks = AliveTasks::register(&metrics);
     let builder = Manager::for_config(config)?
         .metrics(Arc::new(metrics.clone()))
-        .leader_election(election(&options).metrics(Arc::new(metrics.clone())))
         .graceful_shutdown_timeout(GRACE + Duration::from_secs(5));
-    let factory = InformerFactory::namespaced(builder.client().clone(), &options.namespace);
-    let writer = Writer { identity: options.identity.clone(), writes: AtomicU64::new(0), journal: journal.clone() };
+    let lease = lease(&options.namespace, &options.identity).metrics(Arc::new(metrics.clone()));
+    let sharding = options.sharding.map(|field| sharding(field, lease.clone()));
+    let (builder, group) = match &sharding {
+        Some(sharding) => (builder.sharding(sharding), Group::Always),
+        None => (builder.leader_election(lease), Group::LeaderElected),
+    };
+    let factory = informers(&builder, &options, sharding.as_ref());
+    let (identity, duration) = (options.identity.clone(), options.duration);
+    let writer = Writer { identity, duration, writes: AtomicU64::new(0), journal: journal.clone() };
     let controller = Controller::for_informer("config-maps", &factory.informer::<ConfigMap>())
         .max_concurrent_reconciles(CONCURRENCY)
         .graceful_shutdown_timeout(GRACE)
@@ -71,26 +87,55 @@ async fn run() -> Result<(), Box<dyn Error>> {
         server = server.tls(Certificates::from_files(directory.join("tls.crt"), directory.join("tls.key"))?);
     }
     journal.record(&Event::Serving(server.local_address()));
+    let mut tasks = JoinSet::new();
+    if let Some(sharding) = sharding {
+        tasks.spawn(record_slots(sharding, journal));
+    }
     let manager = builder
         .add(Group::Always, "status", server)
         .add(Group::Always, "informers", factory)
-        .add(Group::LeaderElected, "config-maps", controller)
+        .add(group, "config-maps", controller)
         .build()?;
     Ok(manager.run_until_signal().await?)
 }
 
-/// Returns the options of the elector: a lease that expires soon, so that tests with crashes are short.
-fn election(options: &Options) -> LeaderElectionConfig {
-    LeaderElectionConfig::new(LEASE, &options.identity)
-        .namespace(&options.namespace)
-        .lease_duration(Duration::from_secs(5))
-        .renew_deadline(Duration::from_secs(4))
-        .retry_period(Duration::from_millis(300))
+fn sharding(field: ShardingField, lease: LeaderElectionConfig) -> Sharding {
+    match field {
+        ShardingField::Uid => Sharding::by_uid(lease),
+        ShardingField::Namespace => Sharding::by_namespace(lease),
+    }
+}
+
+/// Creates the informers of the namespace, of the objects in the slots of this replica if it shares them.
+fn informers(builder: &ManagerBuilder, options: &Options, sharding: Option<&Sharding>) -> InformerFactory {
+    let factory = InformerFactory::builder(builder.client().clone()).namespace(&options.namespace);
+    let factory = match sharding {
+        Some(sharding) => factory.defaults(|config| config.reflector(|reflector| reflector.sharding(sharding))),
+        None => factory,
+    };
+    factory.build()
+}
+
+/// Records the slots of this replica when they change.
+async fn record_slots(sharding: Sharding, journal: Journal) {
+    let mut ticks = interval(SLOTS_PERIOD);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut recorded = SlotSet::EMPTY;
+    loop {
+        ticks.tick().await;
+        let slots = sharding.slots();
+        if slots != recorded {
+            journal.record(&Event::Slots(slots));
+            recorded = slots;
+        }
+    }
 }
 
 /// The identity of the writes, and the journal.
 struct Writer {
     identity: String,
+    /// How long a reconciliation takes before it writes.
+    duration: Duration,
     /// The number of writes.
     writes: AtomicU64,
     journal: Journal,
@@ -111,6 +156,7 @@ async fn converge(
 ) -> Result<(), ReconcileError> {
     let value = |name: &str| map.data.as_ref()?.get(name);
     let Some(desired) = value(DESIRED).filter(|desired| value(OBSERVED) != Some(*desired)) else { return Ok(()) };
+    sleep(context.duration).await;
     let number = context.writes.fetch_add(1, Ordering::Relaxed);
     let patch = Patch::Merge(json!({
         "metadata": { "resourceVersion": map.metadata.resource_version },

@@ -20,11 +20,11 @@ use logger_runtime::{
     reflector::{Config as ReflectorConfig, Event, ExponentialBackoff, Reflector},
 };
 use serde_json::{Value, json};
+use tests::proxy::Proxy;
 use tokio::{sync::watch, task::JoinSet, time::timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::{Suite, trial};
-use crate::proxy::Proxy;
 
 /// The limit of every wait, in real time.
 const TIMEOUT: Duration = Duration::from_secs(60);

@@ -18,7 +18,6 @@ mod manifests;
 mod migration;
 mod olm;
 mod permissions;
-mod proxy;
 mod quickstart;
 mod values;
 mod webhook_manifests;

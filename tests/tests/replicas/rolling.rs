@@ -16,7 +16,7 @@ use tempfile::TempDir;
 use tests::{
     history::{self, Run},
     process::{Exit, Signal, wait_until},
-    replica::{CONCURRENCY, DESIRED, LEASE, OBSERVED},
+    replica::{CONCURRENCY, DESIRED, Figures, LEASE, OBSERVED, Options, Replica},
 };
 use tokio::runtime::Runtime;
 
@@ -24,7 +24,7 @@ use super::{
     Suite,
     load::{Load, Values},
     observer::Observer,
-    replica::{Figures, Replica, options},
+    replica::start_replica,
 };
 
 const NAMESPACE: &str = "rolling";
@@ -119,7 +119,8 @@ impl<'a> Rolling<'a> {
     fn start_replica(&mut self) -> Result<Replica, Failed> {
         self.started += 1;
         let identity = format!("replica-{}", self.started);
-        Replica::start(&options(self.control_plane.kubeconfig(), NAMESPACE, &identity, self.directory.path()))
+        let kubeconfig = self.control_plane.kubeconfig();
+        start_replica(&Options::new(kubeconfig, NAMESPACE, &identity, self.directory.path()))
     }
 
     /// Returns the largest figures of a replica without load. The leader has more than the others.
@@ -161,7 +162,7 @@ impl<'a> Rolling<'a> {
         let is_leader = self.holder()? == self.replicas[index].identity();
         if !is_leader {
             sleep(FOLLOWER_PAUSE);
-            return self.replicas[index].resume();
+            return Ok(self.replicas[index].resume()?);
         }
         wait_until("another leader", || {
             let holder = self.holder()?;
@@ -179,7 +180,7 @@ impl<'a> Rolling<'a> {
         self.signals.push("STOP,CONT");
         self.replicas[index].pause()?;
         sleep(Duration::from_millis(self.rng.u64(50..1000)));
-        self.replicas[index].resume()
+        Ok(self.replicas[index].resume()?)
     }
 
     fn kill(&mut self, index: usize) -> Result<(), Failed> {

@@ -9,14 +9,11 @@ use tests::{
     history::Run,
     journal::Event,
     process::{Exit, Signal},
-    replica::{LEASE, Options},
+    replica::{LEASE, Options, Replica},
 };
 use tokio::runtime::Runtime;
 
-use super::{
-    Suite,
-    replica::{Replica, options},
-};
+use super::{Suite, replica::start_replica};
 
 /// The service account of the operators.
 const ACCOUNT: &str = "operator";
@@ -35,7 +32,7 @@ pub(super) fn trials(suite: &Arc<Suite>) -> Vec<Trial> {
 fn no_permission_for_leases(control_plane: &ControlPlane) -> Result<(), Failed> {
     let fixture = Fixture::new(control_plane, "start-leases")?;
     fixture.grant("configmaps")?;
-    let replica = Replica::start(&Options { kubeconfig: fixture.account()?, ..fixture.options() })?;
+    let replica = start_replica(&Options { kubeconfig: fixture.account()?, ..fixture.options() })?;
     let error = fixture.failure(replica)?;
     assert!(error.starts_with("leader election by lease `start-leases/replicas` failed for "), "{error}");
     let account = "User \"system:serviceaccount:start-leases:operator\"";
@@ -49,7 +46,7 @@ fn port_in_use(control_plane: &ControlPlane) -> Result<(), Failed> {
     let fixture = Fixture::new(control_plane, "start-port")?;
     let listener = TcpListener::bind(("127.0.0.1", 0))?;
     let port = listener.local_addr()?.port();
-    let replica = Replica::start(&Options { port, ..fixture.options() })?;
+    let replica = start_replica(&Options { port, ..fixture.options() })?;
     let error = fixture.failure(replica)?;
     let expected = format!("the server `status` cannot listen on 127.0.0.1:{port}: ");
     assert!(error.starts_with(&expected), "{error}");
@@ -60,7 +57,7 @@ fn port_in_use(control_plane: &ControlPlane) -> Result<(), Failed> {
 fn no_certificate(control_plane: &ControlPlane) -> Result<(), Failed> {
     let fixture = Fixture::new(control_plane, "start-certificate")?;
     let directory = fixture.path("certificates");
-    let replica = Replica::start(&Options { certificates: Some(directory.clone()), ..fixture.options() })?;
+    let replica = start_replica(&Options { certificates: Some(directory.clone()), ..fixture.options() })?;
     let error = fixture.failure(replica)?;
     assert!(error.contains(&directory.join("tls.crt").display().to_string()), "{error}");
     Ok(())
@@ -69,7 +66,7 @@ fn no_certificate(control_plane: &ControlPlane) -> Result<(), Failed> {
 fn no_kubeconfig(control_plane: &ControlPlane) -> Result<(), Failed> {
     let fixture = Fixture::new(control_plane, "start-kubeconfig")?;
     let kubeconfig = fixture.path("kubeconfig");
-    let replica = Replica::start(&Options { kubeconfig: kubeconfig.clone(), ..fixture.options() })?;
+    let replica = start_replica(&Options { kubeconfig: kubeconfig.clone(), ..fixture.options() })?;
     let error = fixture.failure(replica)?;
     assert!(error.contains(&kubeconfig.display().to_string()), "{error}");
     Ok(())
@@ -78,7 +75,7 @@ fn no_kubeconfig(control_plane: &ControlPlane) -> Result<(), Failed> {
 /// The informers of the replica cannot sync, as the service account has no permission.
 fn terminated(control_plane: &ControlPlane) -> Result<(), Failed> {
     let fixture = Fixture::new(control_plane, "start-terminated")?;
-    let mut replica = Replica::start(&Options { kubeconfig: fixture.account()?, ..fixture.options() })?;
+    let mut replica = start_replica(&Options { kubeconfig: fixture.account()?, ..fixture.options() })?;
     replica.wait_for("/livez", &Runtime::new()?)?;
     replica.signal(Signal::TERM)?;
     let (run, exit) = replica.end()?;
@@ -104,7 +101,7 @@ impl<'a> Fixture<'a> {
 
     /// Returns the options of a replica of the administrator.
     fn options(&self) -> Options {
-        options(self.control_plane.kubeconfig(), self.namespace, "a", self.directory.path())
+        Options::new(self.control_plane.kubeconfig(), self.namespace, "a", self.directory.path())
     }
 
     fn path(&self, name: &str) -> PathBuf {

@@ -20,6 +20,7 @@ mod program;
 mod project;
 mod queue_defects;
 mod runtime;
+mod sharding;
 mod stats;
 mod table;
 
@@ -56,6 +57,8 @@ enum Bench {
     Memory(memory::Options),
     /// Run the same small operator on controller-runtime, kube-runtime and our manager, each on a new API server.
     Operator(operator::Options),
+    /// Reconcile changes with one to five replicas that share the keys, on a real API server.
+    Sharding(sharding::Options),
     /// Load the API server in memory, in process and on a socket, and a real etcd and kube-apiserver.
     Apiserver(apiserver::Options),
     /// Build the programs of the container images, run each in an empty root, and measure sizes and the memory of idle
@@ -84,6 +87,7 @@ fn run(bench: Bench) -> Result<()> {
         Bench::Runtime(options) => runtime::run(&options),
         Bench::Memory(options) => memory::run(&options),
         Bench::Operator(options) => operator::run(&options),
+        Bench::Sharding(options) => sharding::run(&options),
         Bench::Apiserver(options) => apiserver::run(&options),
         Bench::Image(options) => image::run(&options),
     }

@@ -39,6 +39,9 @@ enum Traffic {
 
 impl Proxy {
     /// Starts a proxy on a free port.
+    ///
+    /// # Errors
+    /// Fails if no port is free.
     pub async fn start(server: SocketAddr) -> io::Result<Proxy> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let address = listener.local_addr()?;
