@@ -36,12 +36,12 @@ mod variants;
 
 pub use converter::{Converter, ConverterBuilder, annotation};
 pub use error::ConversionError;
-pub use text::TextObject;
 #[doc(hidden)]
 pub use pair::{
     Absent, Exact, HasConversion, HasFlattened, Is, Lossy, NoCounterpart, NotRegistered, OtherPair, Pair, Probe, Root,
     Same, conversion_of, flattened,
 };
+pub use text::TextObject;
 #[doc(hidden)]
 pub use typed::{call, from_hub, to_hub, value_of};
 pub use types::NumberType;

@@ -15,7 +15,7 @@ const COMMON: [(&str, &str); 12] = [
     (r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+ \+0000", "TIME"),
     (r#"((?i:resource ?version)"?: *"?)\d+"#, "${1}N"),
     // The width of the column depends on the ages.
-    (r"(?m)(  |\t)(AGE|(?:\d+[smhd])+)( +|$)", "${1}AGE "),
+    (r"(?m)(  |\t)(?:(?:AGE|(?:\d+[smhd])+)(?: +|$))+", "${1}AGE "),
     (r"https?://(127\.0\.0\.1|localhost):\d+", "HOST"),
     (r"\b(127\.0\.0\.1|localhost):\d+", "HOST"),
     // Tokens of service accounts.

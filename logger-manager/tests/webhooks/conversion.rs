@@ -24,14 +24,14 @@ mod gadget {
         #[derive(Clone, Convert, Debug, DeepCopy, KubeSchema, Object)]
         #[genclient]
         #[convert(hub)]
-        pub struct Gadget {
+        pub(crate) struct Gadget {
             pub metadata: ObjectMeta,
             pub spec: GadgetSpec,
         }
 
         #[derive(Clone, Convert, Debug, DeepCopy, Deserialize, KubeSchema, Serialize)]
         #[convert(hub)]
-        pub struct GadgetSpec {
+        pub(crate) struct GadgetSpec {
             pub length: i32,
         }
 
@@ -44,14 +44,14 @@ mod gadget {
         #[derive(Clone, Convert, Debug, DeepCopy, KubeSchema, Object)]
         #[genclient]
         #[convert(hub = v2::Gadget)]
-        pub struct Gadget {
+        pub(crate) struct Gadget {
             pub metadata: ObjectMeta,
             pub spec: GadgetSpec,
         }
 
         #[derive(Clone, Convert, Debug, DeepCopy, Deserialize, KubeSchema, Serialize)]
         #[convert(hub = v2::GadgetSpec)]
-        pub struct GadgetSpec {
+        pub(crate) struct GadgetSpec {
             #[convert(from = "length")]
             pub size: i32,
         }

@@ -31,7 +31,7 @@ use tokio::{
     io::copy_bidirectional,
     net::{TcpListener, TcpStream},
     task::{JoinHandle, JoinSet},
-    time::{interval, sleep, timeout},
+    time::{MissedTickBehavior, interval, sleep, timeout},
 };
 use tokio_util::sync::CancellationToken;
 
@@ -51,10 +51,10 @@ const CONVERT: &str = "/convert";
 const TIME: Duration = Duration::from_secs(30);
 /// The interval of calls.
 const CALL: Duration = Duration::from_millis(10);
-/// The interval in which a replica is replaced: several times in each phase of a rotation.
-const REPLACEMENT: Duration = Duration::from_millis(1700);
+/// The time between two replacements of a replica: several are replaced in each phase of a rotation.
+const REPLACEMENT: Duration = Duration::from_millis(700);
 /// How long a replica serves after its removal from the endpoints, for connections that were on their way to it.
-const REMOVAL: Duration = Duration::from_millis(1500);
+const REMOVAL: Duration = Duration::from_millis(1000);
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 pub(super) fn trials(suite: &Arc<Suite>) -> Vec<Trial> {
@@ -296,32 +296,53 @@ async fn rotate(client: &Client, endpoints: &Endpoints) -> Result<(), Failed> {
         }
     };
     timeout(TIMEOUT, first).await.map_err(|_| "the first call does not succeed")?;
-    let (start, time) = (Instant::now(), tests::duration_of_env("ROTATIONS").unwrap_or(TIME));
-    let (mut ticks, mut calls, mut replaced) = (interval(CALL), JoinSet::new(), Instant::now());
-    let mut count = 0;
-    while start.elapsed() < time {
-        ticks.tick().await;
-        let caller = client.clone();
-        calls.spawn(async move { call(&caller).await });
-        while let Some(called) = calls.try_join_next() {
-            called?.map_err(|error| format!("after {:?} and {count} calls: {error}", start.elapsed()))?;
-            count += 1;
-        }
-        if replaced.elapsed() > REPLACEMENT {
-            replaced = Instant::now();
-            replicas.push_back(Replica::start(client, &description, endpoints).await?);
-            if let Some(former) = replicas.pop_front() {
-                former.replace(endpoints).await;
-            }
-            replicas[0].lead();
-        }
-    }
-    while let Some(called) = calls.join_next().await {
-        called??;
-    }
+    let time = tests::duration_of_env("ROTATIONS").unwrap_or(TIME);
+    let end = Instant::now() + time;
+    let replacements = replace_until(end, client, &description, endpoints, &mut replicas);
+    let (count, ()) = tokio::try_join!(call_until(end, client), replacements)?;
     println!("certificates: {count} calls of each webhook in {time:?}");
     for replica in replicas {
         replica.replace(endpoints).await;
+    }
+    Ok(())
+}
+
+/// Makes calls in regular intervals, and returns their number.
+async fn call_until(end: Instant, client: &Client) -> Result<usize, Failed> {
+    let (mut ticks, mut calls, start) = (interval(CALL), JoinSet::new(), Instant::now());
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut count = 0;
+    loop {
+        let is_over = Instant::now() >= end;
+        let called = tokio::select! {
+            _ = ticks.tick(), if !is_over => {
+                let caller = client.clone();
+                calls.spawn(async move { call(&caller).await });
+                continue;
+            }
+            Some(called) = calls.join_next() => called?,
+            else => return Ok(count),
+        };
+        called.map_err(|error| format!("after {:?} and {count} calls: {error}", start.elapsed()))?;
+        count += 1;
+    }
+}
+
+/// Replaces the oldest replica, which leads, in regular intervals.
+async fn replace_until(
+    end: Instant,
+    client: &Client,
+    description: &OperatorDescription,
+    endpoints: &Endpoints,
+    replicas: &mut VecDeque<Replica>,
+) -> Result<(), Failed> {
+    while Instant::now() + REPLACEMENT < end {
+        sleep(REPLACEMENT).await;
+        replicas.push_back(Replica::start(client, description, endpoints).await?);
+        if let Some(former) = replicas.pop_front() {
+            former.replace(endpoints).await;
+        }
+        replicas[0].lead();
     }
     Ok(())
 }

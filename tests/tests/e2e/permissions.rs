@@ -84,7 +84,7 @@ impl Scenario {
         let namespace = objects.iter().find(|object| object["kind"] == "Namespace").ok_or("a namespace is rendered")?;
         let access: Vec<_> = objects.iter().filter(is_access).collect();
         for object in [namespace, &json!({"apiVersion": "v1", "kind": "List", "items": access})] {
-            let args = ["apply", "--server-side", "-f", "-"];
+            let args = ["apply", "--server-side", "--force-conflicts", "-f", "-"];
             succeeded(&kubectl_with_input(&self.control_plane, &args, object)?)?;
         }
         let user = format!("--as={}", self.user());

@@ -1,4 +1,4 @@
-//! Faults of the connection: it is reset, stalled and refused at random.
+//! Faults of the connection: it is reset, stalled and rejected at random.
 
 use std::time::Duration;
 

@@ -389,7 +389,7 @@ fn generated_items_have_the_name_of_the_type_and_definitions_the_kind() {
 fn a_duplicate_group_is_rejected() {
     let group: ApiGroup = logger_types::v2::API_GROUP;
     let error = generate(&[group, group], &Layout::for_types_crate("logger_types")).unwrap_err();
-    assert!(error.to_string().contains("example.com/v2 is also declared in `logger_types::v1`"), "{error}");
+    assert!(error.to_string().contains("example.com/v2 is also declared in `logger_types::v2`"), "{error}");
 }
 
 /// Kinds whose derives succeed but for which nothing can be generated.

@@ -19,11 +19,6 @@ pub fn cpu_time() -> Duration {
     Duration::try_from(clock_gettime(ClockId::ProcessCPUTime)).unwrap_or_default()
 }
 
-/// Returns the time on the monotonic clock, which all processes share.
-pub fn now() -> Duration {
-    Duration::try_from(clock_gettime(ClockId::Monotonic)).unwrap_or_default()
-}
-
 /// Converts to microseconds.
 pub fn micros(taken: Duration) -> f64 {
     taken.as_nanos() as f64 / 1e3

@@ -12,7 +12,7 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail};
-use bench::measure::now;
+use bench::clock::now;
 use k8s_openapi::api::core::v1::ConfigMap;
 use logger_runtime::{
     CancellationToken, Controller, InformerFactory, LeaderElectionConfig, Lister, ObjectKey, ReconcileError, Sharding,

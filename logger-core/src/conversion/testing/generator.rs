@@ -36,6 +36,10 @@ impl Generator {
             Some("integer") => self.integer(schema),
             Some("number") => self.number(schema),
             Some("boolean") => self.random.bool().into(),
+            // A quantity: its integers are encoded as strings.
+            _ if schema["x-kubernetes-int-or-string"] == true && schema["pattern"].is_string() => {
+                self.text(schema).into()
+            }
             _ if schema["x-kubernetes-int-or-string"] == true && self.random.bool() => self.random.i32(0..1000).into(),
             _ => self.word().into(),
         };
