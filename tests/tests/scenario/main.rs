@@ -1,5 +1,6 @@
 //! The Logger scenario on a cluster on this machine, with agents as processes that write files: the invariant during
-//! random faults, bad input, and the check of the files itself; and the invariant on a real control plane with kwok.
+//! random faults, placements and storages, bad input, and the check of the files itself; and the invariant on a real
+//! control plane with kwok.
 //!
 //! By default random faults last a minute, and until each kind has occurred once. `INVARIANT=10m` (or `s`, `h`) selects
 //! another time, after a fixed sequence of all faults. A seed determines the faults. It is printed, and taken from
@@ -11,6 +12,7 @@ mod invariant;
 mod kwok;
 mod load;
 mod loggers;
+mod placements;
 mod segments;
 
 use std::{error::Error as StdError, process::ExitCode};
@@ -26,7 +28,7 @@ fn main() -> ExitCode {
 
 fn run(args: &Arguments) -> Result<ExitCode, Box<dyn StdError>> {
     let suite = kwok::suite()?;
-    let trials = [invariant::trials(), bad_input::trials(), segments::trials(), kwok::trials(&suite)];
+    let trials = [invariant::trials(), placements::trials(), bad_input::trials(), segments::trials(), kwok::trials(&suite)];
     Ok(suite.run(args, trials.into_iter().flatten().collect()).exit_code())
 }
 
