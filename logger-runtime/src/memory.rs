@@ -1,6 +1,6 @@
 //! How informers hold their objects in memory: decoded, or as compact bytes that are decoded when they are read.
 //!
-//! The feature `compact` adds [`Memory::Compact`], which an informer selects with
+//! The feature `compact` adds `Compact` to [`Memory`], which an informer selects with
 //! [`Config::memory`](crate::informer::Config::memory):
 //!
 //! ```

@@ -28,7 +28,8 @@ fn main() -> ExitCode {
 
 fn run(args: &Arguments) -> Result<ExitCode, Box<dyn StdError>> {
     let suite = kwok::suite()?;
-    let trials = [invariant::trials(), placements::trials(), bad_input::trials(), segments::trials(), kwok::trials(&suite)];
+    let trials =
+        [invariant::trials(), placements::trials(), bad_input::trials(), segments::trials(), kwok::trials(&suite)];
     Ok(suite.run(args, trials.into_iter().flatten().collect()).exit_code())
 }
 
