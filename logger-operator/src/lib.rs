@@ -13,7 +13,7 @@
 //! | [`options`] | flags and environment variables |
 //! | `reconcile`, `default_logger` | what is written |
 //! | [`operator`] | informers and controller in a manager |
-//! | [`webhooks`] | the conversion between the versions of a Logger |
+//! | [`mod@webhooks`] | the conversion between the versions of a Logger |
 //! | [`observability`] | alerts and a dashboard, as typed data |
 
 pub mod children;
