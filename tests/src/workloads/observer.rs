@@ -65,6 +65,8 @@ pub(super) struct Transitions {
     pub(super) name: String,
     /// The name without the random part.
     pub(super) generic_name: String,
+    /// Whether it is a pod of a DaemonSet.
+    pub(super) is_daemon: bool,
     /// Each status with its reason, one after another, by type.
     pub(super) conditions: BTreeMap<String, Vec<String>>,
 }
@@ -146,7 +148,18 @@ impl Transitions {
         let generated = generated.map(|prefix| format!("{prefix}*"));
         let name = name(object).to_owned();
         let generic_name = generated.unwrap_or_else(|| name.clone());
-        Transitions { kind, name, generic_name, conditions: BTreeMap::new() }
+        let is_daemon = controller(object).is_some_and(|(kind, _)| kind == "DaemonSet");
+        Transitions { kind, name, generic_name, is_daemon, conditions: BTreeMap::new() }
+    }
+
+    /// Whether kube-scheduler did not know the node of a daemon pod at first: its cache and that of the DaemonSet
+    /// controller, which creates the pod for a new node, are independent.
+    pub(super) fn is_scheduled_later(&self) -> bool {
+        self.is_daemon
+            && self
+                .conditions
+                .get("PodScheduled")
+                .is_some_and(|states| states.last().is_some_and(|state| state == "True"))
     }
 }
 

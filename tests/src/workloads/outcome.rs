@@ -31,6 +31,8 @@ const SCHEDULER_ERROR: &str = "SchedulerError";
 /// The condition of a pod whose scheduling failed with an error that kube-scheduler retries, such as a stale cache when
 /// the predecessor of the same name was just deleted.
 const RETRIED: &str = "False SchedulerError";
+/// The condition of a pod that no node fits.
+const UNSCHEDULABLE: &str = "False Unschedulable";
 
 /// A position in an outcome.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -236,7 +238,10 @@ fn add_transitions(history: &History, hashes: &Hashes, values: &mut BTreeMap<Pla
         for (type_, states) in &observed.conditions {
             let object = hashes.replace(&observed.generic_name);
             let place = Place { kind: observed.kind.to_owned(), object, path: format!("transitions.{type_}") };
-            let states = states.iter().map(String::as_str).filter(|state| ![COALESCED, RETRIED].contains(state));
+            let is_omitted = |state: &str| {
+                [COALESCED, RETRIED].contains(&state) || state == UNSCHEDULABLE && observed.is_scheduled_later()
+            };
+            let states = states.iter().map(String::as_str).filter(|state| !is_omitted(state));
             sequences.entry(place).or_default().insert(without_repetitions(states).join(", then "));
         }
     }
@@ -253,6 +258,9 @@ fn add_events(history: &History, events: &[Value], hashes: &Hashes, values: &mut
             |observed: &&Transitions| about["kind"] == observed.kind && about["name"] == observed.name.as_str();
         let Some(observed) = history.transitions.values().find(is_subject) else { continue };
         let text = |field: &str| event[field].as_str().unwrap_or_default();
+        if text("reason") == "FailedScheduling" && observed.is_scheduled_later() {
+            continue;
+        }
         let object = hashes.replace(&observed.generic_name);
         let path = format!("events.{} {}", text("type"), text("reason"));
         values.insert(Place { kind: observed.kind.to_owned(), object, path }, "recorded".to_owned());
@@ -346,6 +354,26 @@ mod tests {
         assert_eq!(values("binding rejected: the pod is being deleted"), ["transitions.PodScheduled True"]);
         let unschedulable = ["events.Warning FailedScheduling recorded", "transitions.PodScheduled True"];
         assert_eq!(values("0/3 nodes are available: 3 Insufficient cpu."), unschedulable);
+    }
+
+    #[test]
+    fn daemon_pods_whose_node_is_not_known_yet_are_scheduled() {
+        let values = |owner: &str, last: &str| {
+            let owners = json!([{"kind": owner, "name": "agent", "controller": true}]);
+            let pod = json!({"metadata": {"name": "agent-1", "ownerReferences": owners}});
+            let mut observed = Transitions::new("Pod", &pod);
+            let states = ["False Unschedulable", last].map(str::to_owned).to_vec();
+            observed.conditions.insert("PodScheduled".to_owned(), states);
+            let event = json!({
+                "type": "Warning", "reason": "FailedScheduling", "note": "0/3 nodes are available",
+                "regarding": {"kind": "Pod", "name": "agent-1"},
+            });
+            let history = History { transitions: BTreeMap::from([("uid".to_owned(), observed)]), ..History::default() };
+            Outcome::new(&Objects::default(), &history, &[event], &[]).values().len()
+        };
+        assert_eq!(values("DaemonSet", "True"), 1, "only the transition to True");
+        assert_eq!(values("DaemonSet", "False Unschedulable"), 2);
+        assert_eq!(values("ReplicaSet", "True"), 2);
     }
 
     #[test]
