@@ -162,3 +162,24 @@ fn put(state: &mut State, name: &str, spec: Value, managed: &str, current: Optio
         state.store.put(RESOURCE, object);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        meta::review::{self, Review},
+        resource::registry::Registry,
+    };
+
+    /// kube-apiserver has no object for the group of the objects themselves.
+    #[test]
+    fn each_built_in_version_has_priorities() {
+        let registry = Registry::new();
+        let kinds = registry.iter().map(|kind| (kind.group.as_str(), kind.version.as_str()));
+        let reviews = review::ALL.iter().map(|review| (review.group, Review::VERSION));
+        let served: BTreeSet<_> =
+            kinds.chain(reviews).filter(|(group, _)| *group != "apiregistration.k8s.io").collect();
+        let listed: BTreeSet<_> = BUILT_IN.iter().map(|(group, version, ..)| (*group, *version)).collect();
+        assert_eq!(listed, served);
+    }
+}

@@ -72,11 +72,9 @@ async fn run() -> Result<(), Error> {
 /// Waits until a workload of this kind has exactly these agents and all are ready, and returns them.
 async fn wait_for_agents(fixture: &Fixture, names: &Names, kind: &str, count: usize) -> Result<Vec<Pod>, Error> {
     let (api, params) = (fixture.loggers.api::<Pod>(), ListParams::default().labels(&names.selector()));
-    let is_agent = |pod: &Pod| {
-        let is_owned = pod.owner_references().iter().any(|owner| owner.kind == kind);
-        // The owner of the Pods of a Deployment is a ReplicaSet.
-        is_owned || kind == "Deployment" && pod.owner_references().iter().any(|owner| owner.kind == "ReplicaSet")
-    };
+    // The Pods of a Deployment belong to its ReplicaSet.
+    let owner_kind = if kind == "Deployment" { "ReplicaSet" } else { kind };
+    let is_agent = |pod: &Pod| pod.owner_references().iter().any(|owner| owner.kind == owner_kind);
     wait(&format!("{count} agents of the {kind}"), async || {
         let mut agents = api.list(&params).await?.items;
         agents.retain(is_agent);
