@@ -62,10 +62,14 @@ pub(crate) fn of_json(text: &[u8]) -> Result<usize, TooDeep> {
 
 /// Returns an upper bound of the depth of a YAML text: its brackets and its indentation.
 fn of_yaml(text: &[u8]) -> usize {
-    let brackets = text.iter().filter(|byte| matches!(byte, b'{' | b'[')).count();
     let is_indicator = |byte: &&u8| matches!(byte, b' ' | b'\t' | b'-' | b'?' | b':');
     let indentation = text.split(|byte| *byte == b'\n').map(|line| line.iter().take_while(is_indicator).count()).max();
-    brackets.saturating_add(indentation.unwrap_or_default())
+    brackets(text).saturating_add(indentation.unwrap_or_default())
+}
+
+/// Returns the number of opening brackets, also of those in strings: an upper bound of the depth of a JSON text.
+fn brackets(text: &[u8]) -> usize {
+    text.iter().filter(|byte| matches!(byte, b'{' | b'[')).count()
 }
 
 /// Returns the depth of a value.
@@ -85,11 +89,17 @@ pub(crate) fn of_value(value: &Value) -> usize {
 
 /// Prepares for the values of a body: deep ones need a large stack from now on.
 pub(crate) fn prepare_for(body: &[u8]) {
-    let is_shallow = of_json(body).is_ok_and(|depth| depth <= MAX_SHALLOW_DEPTH);
-    let is_json = body.first().is_some_and(|byte| matches!(byte, b'{' | b'['));
-    if !is_shallow || !is_json && of_yaml(body) > MAX_SHALLOW_DEPTH {
+    if can_be_deep(body) {
         HAS_DEEP_VALUES.store(true, Ordering::Relaxed);
     }
+}
+
+/// Returns whether a body can be deeper than usual ones. Only JSON with many brackets is read completely.
+fn can_be_deep(body: &[u8]) -> bool {
+    if !body.starts_with(b"{") && !body.starts_with(b"[") {
+        return of_yaml(body) > MAX_SHALLOW_DEPTH;
+    }
+    brackets(body) > MAX_SHALLOW_DEPTH && of_json(body).map_or(true, |depth| depth > MAX_SHALLOW_DEPTH)
 }
 
 /// Returns whether values can be deep.
@@ -154,6 +164,21 @@ mod tests {
         assert_eq!(of_json("[".repeat(MAX_DEPTH).as_bytes()), Ok(MAX_DEPTH));
         assert_eq!(of_json("[".repeat(MAX_DEPTH + 1).as_bytes()), Err(TooDeep('[')));
         assert_eq!(TooDeep('{').to_string(), "invalid character '{' exceeded max depth");
+    }
+
+    #[test]
+    fn bodies_deeper_than_usual_ones_are_found() {
+        let nested = |depth: usize| ["[".repeat(depth), "]".repeat(depth)].concat();
+        for shallow in
+            [nested(MAX_SHALLOW_DEPTH), format!("[{}1]", "[],".repeat(200)), format!("{{\"a\":\"{}\"}}", nested(200))]
+        {
+            assert!(!can_be_deep(shallow.as_bytes()), "{shallow}");
+        }
+        for deep in
+            [nested(MAX_SHALLOW_DEPTH + 1), nested(MAX_DEPTH + 1), "- ".repeat(200), format!(" {}", nested(200))]
+        {
+            assert!(can_be_deep(deep.as_bytes()), "{deep}");
+        }
     }
 
     #[test]
