@@ -109,12 +109,12 @@
 //!
 //! # The program
 //!
-//! The feature `serve` adds a program: `cargo run -p logger-apiserver --features serve -- --port 0 --write-kubeconfig
-//! FILE [--data-dir DIR]` serves real kubectl (`serve::serve`, with `serve::Limits`) and persists objects in a data
-//! directory (`Builder::build_on`). Discovery, OpenAPI and health checks are served with and without the feature, and
-//! `/metrics` with it: requests, watches and objects under the names of kube-apiserver, as OpenMetrics text. The
-//! program serves HTTPS and authenticates requests (`serve::serve_tls`), unless it has the option `--insecure`; the
-//! kubeconfig has the credentials of an administrator.
+//! The feature `serve` adds the server on a socket (`serve::serve`, with `serve::Limits`) and objects in a data directory
+//! (`Builder::build_on`); `program` adds a program that serves real kubectl: `cargo run -p logger-apiserver --features
+//! program -- --port 0 --write-kubeconfig FILE [--data-dir DIR]`. Discovery, OpenAPI and health checks are served with
+//! and without the features, and `/metrics` with them: requests, watches and objects under the names of kube-apiserver,
+//! as OpenMetrics text. The program serves HTTPS and authenticates requests (`serve::serve_tls`), unless it has the
+//! option `--insecure`; the kubeconfig has the credentials of an administrator.
 //!
 //! # Authentication
 //!

@@ -16,7 +16,12 @@ use logger_apiserver::{
     ApiServer, Authentication, Builder, Safety,
     serve::{self, Authority, Limits, PemPair, Tls},
 };
+use tikv_jemallocator::Jemalloc;
 use tokio::{net::TcpListener, sync::watch};
+
+/// Gives the memory of discarded history back to the system.
+#[global_allocator]
+static ALLOCATOR: Jemalloc = Jemalloc;
 
 /// In-memory Kubernetes API server for kubectl and other clients
 ///

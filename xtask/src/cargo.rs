@@ -15,14 +15,14 @@ pub(crate) fn run_package(package: &str, args: &[OsString]) -> ExitCode {
     run(&["--package", package], args)
 }
 
-/// Builds programs with the features of the complete workspace, runs the first one in the current directory, and returns
-/// its exit code.
-pub(crate) fn run_programs(programs: &[&str], args: &[OsString]) -> ExitCode {
+/// Builds programs with these features and those of the complete workspace, runs the first one in the current directory,
+/// and returns its exit code.
+pub(crate) fn run_programs(programs: &[&str], features: &str, args: &[OsString]) -> ExitCode {
     let Some(first) = programs.first() else { return ExitCode::FAILURE };
     let bins = programs.iter().flat_map(|program| ["--bin", *program]);
-    match command(["build", "--workspace"].into_iter().chain(bins)).status() {
+    match command(["build", "--workspace", "--features", features].into_iter().chain(bins)).status() {
         // Without a package, the features are those of the workspace.
-        Ok(status) if status.success() => run(&["--quiet", "--bin", first], args),
+        Ok(status) if status.success() => run(&["--quiet", "--features", features, "--bin", first], args),
         status => exit_code(status),
     }
 }

@@ -55,12 +55,12 @@ fn main() -> ExitCode {
         Xtask::Api(command) => command.run(logger_types::groups()),
         Xtask::Project(command) => command.run(logger_types::groups()),
         Xtask::Quickstart(forwarded) | Xtask::Demo(forwarded) => {
-            cargo::run_programs(&["demo", "logger-agent"], &forwarded.args)
+            cargo::run_programs(&["demo", "logger-agent"], "", &forwarded.args)
         }
         Xtask::Envtest(forwarded) => cargo::run_package("envtest", &forwarded.args),
         Xtask::Overlay(forwarded) => cargo::run_package("overlay", &forwarded.args),
         Xtask::Bench(forwarded) => cargo::run_package("bench", &forwarded.args),
-        Xtask::Suites(forwarded) => cargo::run_programs(&SUITES, &forwarded.args),
+        Xtask::Suites(forwarded) => cargo::run_programs(&SUITES, suite::FEATURES, &forwarded.args),
         Xtask::Test(options) => suite::run(&options),
     }
 }

@@ -26,7 +26,7 @@ mod reactors;
 mod reads;
 mod scale;
 mod schemas;
-#[cfg(feature = "serve")]
+#[cfg(feature = "program")]
 mod serve;
 mod services;
 mod strategic_merge_patch;

@@ -65,7 +65,7 @@ impl Server {
         if envtest::find()?.is_some() {
             return Ok(Server::Real);
         }
-        let args = "build --release --package logger-apiserver --features serve --bin logger-apiserver";
+        let args = "build --release --package logger-apiserver --features program --bin logger-apiserver";
         program::output(&mut cargo::command(paths::workspace_root(), args.split(' ')))?;
         Ok(Server::OnSocket)
     }
