@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use crate::{
     api::{
         error::Result,
-        object::{Encodable, Object, Stored},
+        object::{Object, Stored},
     },
     handlers::{list::Page, request::ResourceRequest},
     resource::registry::Resource,
@@ -92,6 +92,7 @@ impl ObjectResponse {
             Representation::Table(options) => encoding.write(&Table::of_list(kind, options, page, metadata)),
             Representation::MetadataList(version) => {
                 let items: Vec<_> = page.items.iter().map(|object| object.partial_object_metadata(version)).collect();
+                // An empty list of metadata has null items.
                 let items = Some(items).filter(|items| !items.is_empty());
                 let (api_version, kind) = (version.api_version(), "PartialObjectMetadataList");
                 encoding.write(&List { kind, api_version, metadata, items })
@@ -99,8 +100,8 @@ impl ObjectResponse {
             Representation::Object | Representation::Metadata(_) => {
                 let api_version = kind.api_version();
                 let type_meta = kind.is_custom.then_some((api_version.as_str(), kind.kind.as_str()));
-                let items = page.items.iter().map(|object| object.encodable(type_meta, kind.field_order)).collect();
-                let list = List { kind: &kind.list_kind, api_version: &api_version, metadata, items: Some(items) };
+                let items = Items(|| page.items.iter().map(|object| object.encodable(type_meta, kind.field_order)));
+                let list = List { kind: &kind.list_kind, api_version: &api_version, metadata, items };
                 if kind.is_custom { encoding.write(&SortedList::from(list)) } else { encoding.write(&list) }
             }
         }
@@ -109,26 +110,34 @@ impl ObjectResponse {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct List<'a> {
+struct List<'a, I> {
     kind: &'a str,
     api_version: &'a str,
     metadata: ListMetadata,
-    /// An empty list of metadata has null items.
-    items: Option<Vec<Encodable<'a>>>,
+    items: I,
 }
 
 /// A list of a custom kind, which Go encodes as a map.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct SortedList<'a> {
+struct SortedList<'a, I> {
     api_version: &'a str,
-    items: Option<Vec<Encodable<'a>>>,
+    items: I,
     kind: &'a str,
     metadata: Value,
 }
 
-impl<'a> From<List<'a>> for SortedList<'a> {
-    fn from(List { kind, api_version, metadata, items }: List<'a>) -> Self {
+impl<'a, I> From<List<'a, I>> for SortedList<'a, I> {
+    fn from(List { kind, api_version, metadata, items }: List<'a, I>) -> Self {
         Self { api_version, items, kind, metadata: json!(metadata) }
+    }
+}
+
+/// Items that are encoded one by one, so that a long list is read once.
+struct Items<F>(F);
+
+impl<I: Iterator<Item: Serialize>, F: Fn() -> I> Serialize for Items<F> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0())
     }
 }
