@@ -26,11 +26,11 @@ pub(crate) fn build_tests(args: &[impl AsRef<OsStr>], env: &[(&str, &str)]) -> R
     executable(&String::from_utf8_lossy(&output.stdout)).context("cargo reports no test binary")
 }
 
-/// Returns the path of the last executable in the messages of cargo.
+/// Returns the path of the test binary in the messages of cargo, which also name the programs that it runs.
 fn executable(messages: &str) -> Option<PathBuf> {
     let mut executables = messages.lines().filter_map(|line| {
         let message: Value = serde_json::from_str(line).ok()?;
-        message["executable"].as_str().map(PathBuf::from)
+        message["executable"].as_str().filter(|_| message["profile"]["test"] == true).map(PathBuf::from)
     });
     executables.next_back()
 }
@@ -51,9 +51,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_executable_is_that_of_the_last_message_with_one() {
+    fn the_executable_is_that_of_a_test() {
         let messages = "{\"reason\":\"compiler-artifact\",\"executable\":null}\nnote\n\
-                        {\"executable\":\"/target/debug/deps/kube-1\"}\n{\"reason\":\"build-finished\"}\n";
+                        {\"executable\":\"/target/debug/deps/kube-1\",\"profile\":{\"test\":true}}\n\
+                        {\"executable\":\"/target/debug/elector\",\"profile\":{\"test\":false}}\n\
+                        {\"reason\":\"build-finished\"}\n";
         assert_eq!(executable(messages), Some(PathBuf::from("/target/debug/deps/kube-1")));
         assert_eq!(executable(""), None);
     }

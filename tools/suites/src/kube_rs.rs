@@ -84,6 +84,10 @@ impl Tested {
         // It is written last.
         if !fs::read_to_string(&manifest).is_ok_and(|found| found == completed) {
             files::copy_directory(source, &directory)?;
+            // The versions of this workspace: the lock file of the crate may have yanked ones.
+            let lock = directory.join("Cargo.lock");
+            fs::copy(envtest::workspace_root()?.join("Cargo.lock"), &lock)
+                .with_context(|| format!("cannot write {}", lock.display()))?;
             fs::write(&manifest, completed).with_context(|| format!("cannot write {}", manifest.display()))?;
         }
         Ok(directory)
