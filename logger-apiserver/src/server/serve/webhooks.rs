@@ -1,11 +1,13 @@
 //! The HTTPS client of webhooks: it connects to a URL, or to an endpoint of a service.
 //!
 //! Guarantees:
-//! - The certificate of a webhook is verified with its `caBundle`, or with the certificates of the system.
+//! - The certificate of a webhook is verified with its `caBundle`, which has the certificates of authorities or that of the
+//!   webhook, or with the certificates of the system.
 //! - Each call has a connection, which ends with it. A call that is cancelled, for example by its timeout, closes it.
 //! - A response has at most 32 MiB.
 
 mod endpoints;
+mod verifier;
 
 use std::{io, net::SocketAddr, pin::pin, sync::Arc};
 
@@ -89,21 +91,20 @@ async fn connect(addresses: &[SocketAddr]) -> Result<TcpStream, String> {
 
 /// Returns the configuration of TLS with these trusted certificates.
 fn client_config(ca_bundle: &[u8]) -> Result<Arc<ClientConfig>, String> {
-    let mut trusted = RootCertStore::empty();
-    if ca_bundle.is_empty() {
-        trusted.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-    } else {
-        let unparsable = || "unable to load root certificates: unable to parse bytes as PEM block".to_owned();
-        for certificate in CertificateDer::pem_slice_iter(ca_bundle) {
-            trusted.add(certificate.map_err(|_| unparsable())?).map_err(|_| unparsable())?;
-        }
-        if trusted.is_empty() {
-            return Err(unparsable());
-        }
-    }
-    let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()));
+    let provider = Arc::new(ring::default_provider());
+    let builder = ClientConfig::builder_with_provider(Arc::clone(&provider));
     let builder = builder.with_safe_default_protocol_versions().map_err(|error| error.to_string())?;
-    Ok(Arc::new(builder.with_root_certificates(trusted).with_no_client_auth()))
+    let builder = if ca_bundle.is_empty() {
+        let mut trusted = RootCertStore::empty();
+        trusted.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+        builder.with_root_certificates(trusted)
+    } else {
+        let unparsable = |_| "unable to load root certificates: unable to parse bytes as PEM block".to_owned();
+        let trusted: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(ca_bundle).collect();
+        let verifier = verifier::Verifier::new(trusted.map_err(|error| unparsable(error.to_string()))?, provider);
+        builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier.map_err(unparsable)?))
+    };
+    Ok(Arc::new(builder.with_no_client_auth()))
 }
 
 async fn handshake(stream: TcpStream, tls: Arc<ClientConfig>, host: &str) -> Result<TlsStream<TcpStream>, String> {
@@ -171,9 +172,10 @@ fn describe(error: &io::Error) -> String {
             CertificateError::UnknownIssuer | CertificateError::BadSignature => {
                 "certificate signed by unknown authority".to_owned()
             }
-            CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
-                "certificate has expired or is not yet valid".to_owned()
-            }
+            CertificateError::Expired
+            | CertificateError::ExpiredContext { .. }
+            | CertificateError::NotValidYet
+            | CertificateError::NotValidYetContext { .. } => "certificate has expired or is not yet valid".to_owned(),
             other => other.to_string(),
         };
         return format!("tls: failed to verify certificate: x509: {reason}");

@@ -26,6 +26,7 @@ use crate::support::*;
 struct Webhook {
     address: SocketAddr,
     authority: Authority,
+    serving: PemPair,
     _tasks: JoinSet<()>,
 }
 
@@ -43,16 +44,28 @@ impl Webhook {
                 drop(exchange(&acceptor, stream, &respond).await);
             }
         });
-        Self { address, authority, _tasks: tasks }
+        Self { address, authority, serving, _tasks: tasks }
     }
 
     fn url(&self) -> String {
         format!("https://{}/review", self.address)
     }
 
+    /// Returns a bundle with the authority.
     fn ca_bundle(&self) -> Value {
-        json!(k8s_openapi::ByteString(self.authority.certificate().as_bytes().to_vec()))
+        bundle(self.authority.certificate())
     }
+
+    /// Returns a bundle with the certificate of the webhook only.
+    fn own_bundle(&self) -> Value {
+        let end = "-----END CERTIFICATE-----\n";
+        let (certificate, _) = self.serving.certificate.split_once(end).unwrap();
+        bundle(&format!("{certificate}{end}"))
+    }
+}
+
+fn bundle(certificates: &str) -> Value {
+    json!(k8s_openapi::ByteString(certificates.as_bytes().to_vec()))
 }
 
 fn acceptor(serving: &PemPair) -> TlsAcceptor {
@@ -145,6 +158,13 @@ async fn a_webhook_at_a_url_is_verified_with_its_bundle() {
         let (_, client) = server_with(json!({ "url": webhook.url(), "caBundle": bundle })).await;
         assert_eq!(failure(&client).await, untrusted);
     }
+}
+
+#[tokio::test]
+async fn a_certificate_in_the_bundle_needs_no_authority() {
+    let webhook = Webhook::start(&["127.0.0.1"], convert).await;
+    let (_, client) = server_with(json!({ "url": webhook.url(), "caBundle": webhook.own_bundle() })).await;
+    assert_eq!(read(&client).await.unwrap().data["spec"]["name"], "x");
 }
 
 #[tokio::test]
