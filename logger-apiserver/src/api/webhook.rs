@@ -47,7 +47,9 @@ pub(crate) struct ServiceReference {
 impl ClientConfig {
     /// Creates the client of a webhook at a URL.
     pub(crate) fn of_url(url: &str, ca_bundle: Option<Vec<u8>>) -> Self {
-        Self { url: url.to_owned(), service: None, ca_bundle: trimmed(ca_bundle) }
+        let (scheme, rest) = url.split_once("://").unwrap_or(("https", url));
+        let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
+        Self { url: format!("{scheme}://{host}{}", joined(path)), service: None, ca_bundle: trimmed(ca_bundle) }
     }
 
     /// Creates the client of a webhook behind a service.
@@ -58,9 +60,9 @@ impl ClientConfig {
         ca_bundle: Option<Vec<u8>>,
     ) -> Self {
         let port = port.unwrap_or(HTTPS);
-        let path = path.unwrap_or_default().trim_start_matches('/');
+        let path = joined(path.unwrap_or_default());
         let service = ServiceReference { namespace: namespace.to_owned(), name: name.to_owned(), port };
-        let url = format!("https://{name}.{namespace}.svc:{port}/{path}");
+        let url = format!("https://{name}.{namespace}.svc:{port}{path}");
         Self { url, service: Some(service), ca_bundle: trimmed(ca_bundle) }
     }
 
@@ -76,6 +78,19 @@ impl ClientConfig {
         let response = response.unwrap_or_else(|_| Err("context deadline exceeded".to_owned()));
         response.map_err(|why| format!("Post {url:?}: {why}"))
     }
+}
+
+/// Returns the path of a request as client-go does, with Go's `path.Join("/", path)`.
+fn joined(path: &str) -> String {
+    let mut segments = Vec::new();
+    for segment in path.split('/') {
+        match segment {
+            "" | "." => {}
+            ".." => drop(segments.pop()),
+            segment => segments.push(segment),
+        }
+    }
+    format!("/{}", segments.join("/"))
 }
 
 /// White space is no bundle.
@@ -96,5 +111,22 @@ pub(crate) fn failure(code: StatusCode, body: &[u8]) -> String {
             format!("an error on the server ({:?}) has prevented the request from succeeding", body.trim_end())
         }
         _ => "the server rejected our request for an unknown reason".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls_are_those_of_client_go() {
+        let of_url = |url| ClientConfig::of_url(url, None).url;
+        assert_eq!(of_url("https://127.0.0.1:8443//failing"), "https://127.0.0.1:8443/failing");
+        assert_eq!(of_url("https://webhooks.example.com/a/./b/../c/"), "https://webhooks.example.com/a/c");
+        assert_eq!(of_url("https://webhooks.example.com"), "https://webhooks.example.com/");
+        let of_service = |path| ClientConfig::of_service(("system", "hooks"), None, path, None).url;
+        assert_eq!(of_service(Some("/validate")), "https://hooks.system.svc:443/validate");
+        assert_eq!(of_service(Some("//../validate/")), "https://hooks.system.svc:443/validate");
+        assert_eq!(of_service(None), "https://hooks.system.svc:443/");
     }
 }

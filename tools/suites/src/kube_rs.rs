@@ -84,10 +84,9 @@ impl Tested {
         // It is written last.
         if !fs::read_to_string(&manifest).is_ok_and(|found| found == completed) {
             files::copy_directory(source, &directory)?;
-            // The versions of this workspace: the lock file of the crate may have yanked ones.
-            let lock = directory.join("Cargo.lock");
-            fs::copy(envtest::workspace_root()?.join("Cargo.lock"), &lock)
-                .with_context(|| format!("cannot write {}", lock.display()))?;
+            // The lock file of the crate may have versions that were yanked.
+            let (from, to) = (envtest::workspace_root()?.join("Cargo.lock"), directory.join("Cargo.lock"));
+            fs::copy(from, &to).with_context(|| format!("cannot write {}", to.display()))?;
             fs::write(&manifest, completed).with_context(|| format!("cannot write {}", manifest.display()))?;
         }
         Ok(directory)
