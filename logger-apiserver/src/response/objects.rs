@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::{
     api::{
         error::Result,
-        object::{Object, Stored},
+        object::{Encodable, Object, Stored},
     },
     handlers::{list::Page, request::ResourceRequest},
     resource::registry::Resource,
@@ -92,7 +92,6 @@ impl ObjectResponse {
             Representation::Table(options) => encoding.write(&Table::of_list(kind, options, page, metadata)),
             Representation::MetadataList(version) => {
                 let items: Vec<_> = page.items.iter().map(|object| object.partial_object_metadata(version)).collect();
-                // An empty list of metadata has null items.
                 let items = Some(items).filter(|items| !items.is_empty());
                 let (api_version, kind) = (version.api_version(), "PartialObjectMetadataList");
                 encoding.write(&List { kind, api_version, metadata, items })
@@ -100,8 +99,8 @@ impl ObjectResponse {
             Representation::Object | Representation::Metadata(_) => {
                 let api_version = kind.api_version();
                 let type_meta = kind.is_custom.then_some((api_version.as_str(), kind.kind.as_str()));
-                let items = Items(|| page.items.iter().map(|object| object.encodable(type_meta, kind.field_order)));
-                let list = List { kind: &kind.list_kind, api_version: &api_version, metadata, items };
+                let items = page.items.iter().map(|object| object.encodable(type_meta, kind.field_order)).collect();
+                let list = List { kind: &kind.list_kind, api_version: &api_version, metadata, items: Some(items) };
                 if kind.is_custom { encoding.write(&SortedList::from(list)) } else { encoding.write(&list) }
             }
         }
@@ -110,34 +109,26 @@ impl ObjectResponse {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct List<'a, I> {
+struct List<'a> {
     kind: &'a str,
     api_version: &'a str,
     metadata: ListMetadata,
-    items: I,
+    /// An empty list of metadata has null items.
+    items: Option<Vec<Encodable<'a>>>,
 }
 
 /// A list of a custom kind, which Go encodes as a map.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct SortedList<'a, I> {
+struct SortedList<'a> {
     api_version: &'a str,
-    items: I,
+    items: Option<Vec<Encodable<'a>>>,
     kind: &'a str,
     metadata: Value,
 }
 
-impl<'a, I> From<List<'a, I>> for SortedList<'a, I> {
-    fn from(List { kind, api_version, metadata, items }: List<'a, I>) -> Self {
+impl<'a> From<List<'a>> for SortedList<'a> {
+    fn from(List { kind, api_version, metadata, items }: List<'a>) -> Self {
         Self { api_version, items, kind, metadata: json!(metadata) }
-    }
-}
-
-/// Items that are encoded one by one, so that a long list is read once.
-struct Items<F>(F);
-
-impl<I: Iterator<Item: Serialize>, F: Fn() -> I> Serialize for Items<F> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0())
     }
 }
