@@ -77,6 +77,18 @@ fn as_integer(number: &Number) -> Option<Number> {
     format!("{float:.0}").parse::<i64>().ok().map(Number::from)
 }
 
+/// Returns whether Go omits the value of an `omitempty` field. A struct is never empty.
+pub(crate) fn is_empty_value(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Bool(value) => !value,
+        Value::Number(number) => number.as_f64() == Some(0.0),
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(_) => false,
+    }
+}
+
 /// Returns the length of the JSON encoding of a value in bytes. Nothing is allocated.
 pub(crate) fn json_size(value: &impl Serialize) -> usize {
     let mut counter = ByteCounter(0);

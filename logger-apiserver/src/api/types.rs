@@ -29,6 +29,8 @@ pub(crate) struct JsonField {
     name: String,
     /// The position in the JSON of the struct.
     pub(crate) position: usize,
+    /// Whether Go omits the empty value.
+    pub(crate) omits_empty: bool,
     /// Whether the value is a map of the value type.
     pub(crate) is_map: bool,
     pub(crate) value_type: ValueType,
@@ -160,6 +162,13 @@ impl Type {
     }
 }
 
+impl Field {
+    /// Returns whether Go omits the empty value. The empty value of a pointer is nil, not that of its target.
+    pub(crate) fn omits_empty(&self) -> bool {
+        self.json_tag == JsonTag::OmitEmpty && self.cardinality != Cardinality::Pointer
+    }
+}
+
 impl fmt::Debug for Type {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name)
@@ -175,8 +184,13 @@ fn json_fields(fields: &[Field], structs: &[Vec<Field>]) -> Vec<JsonField> {
                     collect(structs.get(index).map_or(&[], Vec::as_slice), structs, found);
                 }
                 value_type => {
-                    let (name, is_map) = (field.name.clone(), field.cardinality == Cardinality::Map);
-                    found.push(JsonField { name, position: found.len(), is_map, value_type });
+                    found.push(JsonField {
+                        name: field.name.clone(),
+                        position: found.len(),
+                        omits_empty: field.omits_empty(),
+                        is_map: field.cardinality == Cardinality::Map,
+                        value_type,
+                    });
                 }
             }
         }

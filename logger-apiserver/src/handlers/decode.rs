@@ -13,7 +13,12 @@ use crate::{
         object::Object,
     },
     handlers::request::ResourceRequest,
-    resource::{admission_policy, built_in, managed_fields, registry::Resource},
+    resource::{
+        admission_policy,
+        built_in::{self, BuiltIn},
+        managed_fields,
+        registry::Resource,
+    },
     wire::body::{self, DecodeError},
 };
 
@@ -87,13 +92,16 @@ pub(crate) fn mutated(kind: &Resource, outcome: Value) -> Result<Object> {
 
 /// Decodes the fields of a built-in kind as those of its Go struct.
 fn decode_built_in(kind: &Resource, fields: &mut Map<String, Value>) -> Result<(), String> {
-    let Some(schema) = kind.as_built_in().and_then(|built_in_kind| built_in_kind.type_info().schema.as_ref()) else {
-        return Ok(());
-    };
+    let Some(info) = kind.as_built_in().map(BuiltIn::type_info) else { return Ok(()) };
+    if let Some(schema) = &info.schema {
+        built_in::check_types(fields, schema)?;
+    }
     let managers = fields.get("metadata").and_then(|metadata| metadata.get("managedFields"));
     let resets_managers = managers.and_then(Value::as_array).is_some_and(Vec::is_empty);
-    built_in::read(fields, schema)?;
-    // Decoding drops empty lists, but an empty list of managers resets them.
+    if let Some(type_) = info.go_type {
+        info.storage_encoding.normalize(fields, type_);
+    }
+    // Normalizing drops empty lists, but an empty list of managers resets them.
     if let Some(metadata) = fields.get_mut("metadata").filter(|_| resets_managers) {
         metadata["managedFields"] = Value::Array(Vec::new());
     }

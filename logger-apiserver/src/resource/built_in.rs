@@ -8,6 +8,7 @@ mod decode;
 mod defaults;
 mod kinds;
 mod markers;
+pub(crate) mod normalize;
 mod published;
 pub(crate) mod rules;
 mod schema;
@@ -16,7 +17,7 @@ mod types;
 
 use std::sync::LazyLock;
 
-pub(crate) use decode::read;
+pub(crate) use decode::check_types;
 pub(crate) use kinds::{all, definition, namespace};
 pub(crate) use published::published;
 pub(crate) use rules::{SYSTEM_PRIORITIES, check};

@@ -1,4 +1,4 @@
-//! Decodes bodies of built-in kinds as Go decodes JSON into structs, with the error messages of its decoder.
+//! Checks that the bodies of built-in kinds can be decoded into Go's structs, with the error messages of its decoder.
 
 use k8s_openapi::ByteString;
 use logger_crd::{
@@ -12,12 +12,9 @@ use super::schema::BYTES;
 const SUFFIX: &str = "unable to parse quantity's suffix";
 const QUANTITY: &str = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 
-/// Decodes the fields of an object, or returns the error of Go's decoder. Removes what Go omits when it encodes the
-/// object: nulls, and empty lists, maps and enum values. Unknown fields are ignored.
-pub(crate) fn read(fields: &mut Map<String, Value>, schema: &Value) -> Result<(), String> {
-    check_fields(fields, schema, "")?;
-    normalize_fields(fields, schema);
-    Ok(())
+/// Returns the error of Go's decoder for the fields of an object. Unknown fields are ignored.
+pub(crate) fn check_types(fields: &Map<String, Value>, schema: &Value) -> Result<(), String> {
+    check_fields(fields, schema, "")
 }
 
 /// Returns the value of a schema keyword, if it is a string.
@@ -175,46 +172,6 @@ fn go_type(schema: &Value) -> String {
 fn bare_name(schema: &Value) -> &str {
     let title = keyword(schema, "title").unwrap_or_default();
     title.rsplit('.').next().unwrap_or_default()
-}
-
-fn normalize_fields(fields: &mut Map<String, Value>, schema: &Value) {
-    let is_struct = schema.get("properties").is_some();
-    fields.retain(|name, value| {
-        let Property::Schema(property) = property_schema(schema, name) else {
-            return true;
-        };
-        if value.is_null() && !is_struct && keyword(property, "type") == Some("string") {
-            *value = Value::from("");
-        }
-        normalize(value, property);
-        !is_struct || !is_omitted(value, property)
-    });
-}
-
-fn normalize(value: &mut Value, schema: &Value) {
-    if keyword(schema, "title") == Some("resource.Quantity")
-        && let Some(quantity) = Quantity::from_json(value).filter(|quantity| quantity.is_exact())
-    {
-        *value = Value::from(quantity.to_string());
-    }
-    match value {
-        Value::Object(fields) => normalize_fields(fields, schema),
-        Value::Array(items) => {
-            let Some(schema) = item_schema(schema) else { return };
-            items.iter_mut().for_each(|item| normalize(item, schema));
-        }
-        _ => {}
-    }
-}
-
-fn is_omitted(value: &Value, schema: &Value) -> bool {
-    match value {
-        Value::Null => true,
-        Value::Array(items) => items.is_empty(),
-        Value::Object(fields) => fields.is_empty() && schema.get("additionalProperties").is_some(),
-        Value::String(text) => text.is_empty() && (schema.get("enum").is_some() || schema.get("default").is_some()),
-        Value::Bool(_) | Value::Number(_) => false,
-    }
 }
 
 #[cfg(test)]

@@ -10,12 +10,16 @@ use serde_json::{Map, Value, json};
 
 use super::{
     markers::{self, Marker},
+    normalize::StorageEncoding,
     published::published,
     typed,
     types::types_of,
 };
 use crate::{
-    api::kind::{Kind, group_version},
+    api::{
+        kind::{Kind, group_version},
+        types as go,
+    },
     resource::managed_fields::{path::fields, scale::ReplicaPaths, types::Type},
 };
 
@@ -30,6 +34,9 @@ pub(super) const BYTES: &str = "[]uint8";
 pub(crate) struct TypeInfo {
     /// The name of the schema in OpenAPI, such as `io.k8s.api.core.v1.Pod`.
     pub(crate) schema_name: String,
+    /// The Go type of the objects.
+    pub(crate) go_type: Option<&'static go::Type>,
+    pub(crate) storage_encoding: StorageEncoding,
     /// The schema of the objects; its title is the name of the Go type. Namespaces and definitions are decoded as their
     /// types and have none.
     pub(crate) schema: Option<Value>,
@@ -62,6 +69,8 @@ impl TypeInfo {
         let version = group_version(K::GROUP, K::VERSION);
         Self {
             schema_name: name.into_owned(),
+            go_type: go::Types::all().of_kind(K::API_VERSION, K::KIND),
+            storage_encoding: storage_encoding::<K>(),
             types: [(version.clone(), Type::of_kind(Some(&schema)))].into(),
             replica_paths: [(version, Some(fields(&["spec", "replicas"])))].into(),
             patch_schema: schema.clone(),
@@ -77,7 +86,7 @@ impl TypeInfo {
 
 impl TypeInfo {
     /// Creates the information for a kind that is decoded as its type, not by a schema.
-    pub(super) fn typed<K: JsonSchema + Serialize + DeserializeOwned>(
+    pub(super) fn typed<K: JsonSchema + Serialize + DeserializeOwned + k8s_openapi::Resource>(
         types: &BTreeMap<String, Type>,
         empty_object: Value,
         status: Option<Value>,
@@ -89,6 +98,8 @@ impl TypeInfo {
         }
         Self {
             schema_name: K::schema_name().into_owned(),
+            go_type: go::Types::all().of_kind(K::API_VERSION, K::KIND),
+            storage_encoding: storage_encoding::<K>(),
             schema: None,
             patch_schema,
             unknown_fields: typed::unknown_fields::<K>,
@@ -100,6 +111,11 @@ impl TypeInfo {
             types_of: types_of::<K>,
         }
     }
+}
+
+/// The server of definitions has a codec other than that of the other built-in kinds.
+fn storage_encoding<K: k8s_openapi::Resource>() -> StorageEncoding {
+    if K::GROUP == "apiextensions.k8s.io" { StorageEncoding::Json } else { StorageEncoding::Protobuf }
 }
 
 /// The schemas of the types that a kind consists of, by name.
@@ -278,6 +294,7 @@ mod tests {
         for facts in super::super::all() {
             let info = facts.type_info();
             assert_eq!(info.types.len(), 1);
+            assert!(info.go_type.is_some(), "{}", facts.kind);
             let Some(schema) = &info.schema else { continue };
             assert_eq!(schema["title"], format!("{}.{}", facts.version, facts.kind));
             let named = |name: &str| schema["properties"].get(name).is_some();

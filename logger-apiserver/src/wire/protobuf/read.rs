@@ -5,7 +5,7 @@ use serde_json::{Map, Number, Value, json};
 
 use super::wire::{self, BYTES, FIXED64, Reader, VARINT};
 use crate::api::{
-    go::normalize_numbers,
+    go::{is_empty_value, normalize_numbers},
     types::{Cardinality, Field, JsonTag, Type, Types, ValueType},
 };
 
@@ -60,10 +60,7 @@ impl Values {
                         fields.extend(inline);
                     }
                 }
-                JsonTag::OmitEmpty
-                    if field.cardinality != Cardinality::Pointer
-                        && fields.get(&field.name).is_some_and(is_empty_value) =>
-                {
+                JsonTag::OmitEmpty if field.omits_empty() && fields.get(&field.name).is_some_and(is_empty_value) => {
                     fields.remove(&field.name);
                 }
                 JsonTag::Always | JsonTag::OmitEmpty | JsonTag::Transparent => {}
@@ -191,18 +188,6 @@ impl Values {
         } else {
             Ok(())
         }
-    }
-}
-
-/// Returns whether Go omits the value of an `omitempty` field. A struct is never empty.
-fn is_empty_value(value: &Value) -> bool {
-    match value {
-        Value::Null => true,
-        Value::Bool(value) => !value,
-        Value::Number(number) => number.as_f64() == Some(0.0),
-        Value::String(text) => text.is_empty(),
-        Value::Array(items) => items.is_empty(),
-        Value::Object(_) => false,
     }
 }
 
