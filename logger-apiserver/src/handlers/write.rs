@@ -303,7 +303,7 @@ pub(crate) fn check_uid(request: &ResourceRequest, object: &Object, old: &Object
 }
 
 fn prepare_create(kind: &Resource, object: &mut Object) -> Result<()> {
-    if kind.has_status {
+    if kind.has_status && !kind.strategy.creates_status {
         object.body.remove("status");
     }
     (kind.strategy.prepare_for_create)(object)

@@ -56,6 +56,8 @@ pub(crate) struct Strategy {
     pub(crate) selectable: &'static [&'static str],
     /// Errors of field selectors name the kind.
     pub(crate) names_kind_in_field_errors: bool,
+    /// A create stores the status, as that of a node that its kubelet registers.
+    pub(crate) creates_status: bool,
     /// Fields that a write of `/status` does not change, beside the spec (`GetResetFields`).
     pub(crate) status_reset_fields: &'static [&'static [&'static str]],
     /// A write of `/status` does not change labels, annotations, finalizers and owners (`ResetObjectMetaForStatus`).
@@ -166,6 +168,7 @@ impl Strategy {
         validates_status: true,
         selectable: &[],
         names_kind_in_field_errors: false,
+        creates_status: false,
         status_reset_fields: &[],
         preserves_metadata_in_status: false,
         immutable: &[],

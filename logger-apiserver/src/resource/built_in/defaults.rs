@@ -17,7 +17,7 @@ use super::Fields;
 
 pub(super) use autoscaler::autoscaler;
 pub(super) use cluster::{
-    limit_range, new_api_service, new_attributes_class, new_node, new_volume, node, volume_changed,
+    limit_range, new_api_service, new_attributes_class, new_claim, new_node, new_volume, node, volume_changed,
 };
 pub(super) use devices::{resource_claim, resource_claim_template, resource_slice};
 pub(super) use pods::{cron_job, new_pod, pod, pod_changed, pod_template, template_of_pods};
@@ -25,6 +25,8 @@ pub(super) use qos::class as quality_of_service;
 pub(super) use services::{new_service, service, service_changed};
 pub(super) use workloads::{claim_templates, daemon_set_changed, new_daemon_set, new_job, replication_controller};
 
+/// The group of roles, users and groups.
+const RBAC: &str = "rbac.authorization.k8s.io";
 /// The default strategy of updates.
 const ROLLING_UPDATE: &str = "RollingUpdate";
 
@@ -39,11 +41,14 @@ pub(super) fn secret(secret: &mut Fields) {
     }
 }
 
-/// Sets the API group of users and groups.
-pub(super) fn subjects(binding: &mut Fields) {
+/// Sets the API group of the role, and of users and groups.
+pub(super) fn role_binding(binding: &mut Fields) {
+    if let Some(role) = binding.get_mut("roleRef").filter(|role| role["apiGroup"] == "") {
+        role["apiGroup"] = json!(RBAC);
+    }
     for subject in binding.get_mut("subjects").and_then(Value::as_array_mut).into_iter().flatten() {
         if matches!(subject["kind"].as_str(), Some("User" | "Group")) {
-            set(subject, "apiGroup", json!("rbac.authorization.k8s.io"));
+            set(subject, "apiGroup", json!(RBAC));
         }
     }
 }

@@ -247,7 +247,6 @@ pub(super) const FIELDS: &[(&str, &str, Marker)] = &[
     ("core.v1.PodSpec", "schedulerName", Default(r#""default-scheduler""#)),
     ("core.v1.PodSpec", "securityContext", Default("{}")),
     ("core.v1.PodSpec", "terminationGracePeriodSeconds", Default("30")),
-    ("core.v1.PodStatus", "phase", Default(r#""Pending""#)),
     ("core.v1.PodTemplate", "template", STRUCT),
     ("core.v1.PodTemplateSpec", "metadata", STRUCT),
     ("core.v1.PodTemplateSpec", "spec", STRUCT),

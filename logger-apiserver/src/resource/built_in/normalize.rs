@@ -87,11 +87,11 @@ mod tests {
     fn empty_values_of_omitempty_fields_are_removed() {
         let pod = json!({
             "spec": { "hostname": "", "hostNetwork": false, "containers": [{ "name": "", "workingDir": "" }] },
-            "status": { "conditions": [{ "type": "Ready", "message": "", "status": "" }] },
+            "status": { "conditions": [{ "type": "Ready", "message": "", "status": "True" }] },
         });
         let expected = json!({
             "spec": { "containers": [{ "name": "" }] },
-            "status": { "conditions": [{ "type": "Ready", "status": "" }] },
+            "status": { "conditions": [{ "type": "Ready", "status": "True" }] },
         });
         assert_eq!(normalized("v1", "Pod", pod), expected);
     }
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn empty_lists_of_other_fields_are_removed_unless_they_are_stored_as_json() {
+    fn empty_values_of_other_fields_are_removed_unless_they_are_stored_as_json() {
         let type_ = Types::all().of_kind("apiextensions.k8s.io/v1", "CustomResourceDefinition").expect("a kind");
         let definition = json!({ "status": { "conditions": [] }, "spec": { "names": { "shortNames": [] } } });
         let normalized = |encoding: StorageEncoding| {

@@ -64,19 +64,28 @@ pub(in super::super) fn new_api_service(service: &mut Object) -> Result<()> {
     Ok(())
 }
 
-/// Protects a new volume attributes class from deletion while it is used (admission plugin
+/// Protects a new object from deletion while it is used, by its finalizer (admission plugin
 /// `StorageObjectInUseProtection`).
-pub(in super::super) fn new_attributes_class(class: &mut Object) -> Result<()> {
-    const FINALIZER: &str = "kubernetes.io/vac-protection";
-    let finalizers = class.metadata.finalizers.get_or_insert_default();
-    if finalizers.iter().all(|finalizer| finalizer != FINALIZER) {
-        finalizers.push(FINALIZER.to_owned());
+fn protect(object: &mut Object, finalizer: &str) {
+    let finalizers = object.metadata.finalizers.get_or_insert_default();
+    if finalizers.iter().all(|other| other != finalizer) {
+        finalizers.push(finalizer.to_owned());
     }
+}
+
+pub(in super::super) fn new_attributes_class(class: &mut Object) -> Result<()> {
+    protect(class, "kubernetes.io/vac-protection");
     Ok(())
 }
 
-/// Sets the time of the last phase transition.
+pub(in super::super) fn new_claim(claim: &mut Object) -> Result<()> {
+    protect(claim, "kubernetes.io/pvc-protection");
+    Ok(())
+}
+
+/// Protects a new volume, and sets the time of the last phase transition.
 pub(in super::super) fn new_volume(volume: &mut Object) -> Result<()> {
+    protect(volume, "kubernetes.io/pv-protection");
     volume.body.insert("status".to_owned(), json!({ "lastPhaseTransitionTime": now() }));
     Ok(())
 }

@@ -59,6 +59,7 @@ pub(super) static ALL: [BuiltIn; 9] = [
         .short_names(&["no"])
         .cluster()
         .status()
+        .creates_status()
         .selectable(&["spec.unschedulable"])
         .defaults(&[defaults::node])
         .prepare_for_create(defaults::new_node)
@@ -76,6 +77,7 @@ pub(super) static ALL: [BuiltIn; 9] = [
         .short_names(&["pvc"])
         .status()
         .returns_deleted_object()
+        .prepare_for_create(defaults::new_claim)
         .rules(&[rules::claim]),
     BuiltIn::new(
         ADMISSION,

@@ -90,7 +90,7 @@ pub(super) static ALL: [BuiltIn; 12] = [
         .cluster()
         .naming(Naming::PathSegment)
         .allows_create_on_update()
-        .defaults(&[defaults::subjects])
+        .defaults(&[defaults::role_binding])
         .rules(&[rules::cluster_role_binding]),
     BuiltIn::new(RBAC, "Role", "roles", TypeInfo::of::<Role>)
         .revalidates_metadata()
@@ -101,6 +101,6 @@ pub(super) static ALL: [BuiltIn; 12] = [
         .revalidates_metadata()
         .naming(Naming::PathSegment)
         .allows_create_on_update()
-        .defaults(&[defaults::subjects])
+        .defaults(&[defaults::role_binding])
         .rules(&[rules::role_binding]),
 ];

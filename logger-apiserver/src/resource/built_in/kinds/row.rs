@@ -69,6 +69,11 @@ impl BuiltIn {
     }
 
     /// A write of `/status` does not change labels, annotations, finalizers and owners.
+    pub(super) const fn creates_status(mut self) -> Self {
+        self.strategy.creates_status = true;
+        self
+    }
+
     pub(super) const fn preserves_metadata_in_status(mut self) -> Self {
         self.strategy.preserves_metadata_in_status = true;
         self
