@@ -25,8 +25,6 @@ pub(super) use qos::class as quality_of_service;
 pub(super) use services::{new_service, service, service_changed};
 pub(super) use workloads::{claim_templates, daemon_set_changed, new_daemon_set, new_job, replication_controller};
 
-/// The group of roles, users and groups.
-const RBAC: &str = "rbac.authorization.k8s.io";
 /// The default strategy of updates.
 const ROLLING_UPDATE: &str = "RollingUpdate";
 
@@ -41,14 +39,16 @@ pub(super) fn secret(secret: &mut Fields) {
     }
 }
 
-/// Sets the API group of the role, and of users and groups.
+/// Removes an empty API group of the role, so that it gets its default, and sets that of users and groups.
 pub(super) fn role_binding(binding: &mut Fields) {
-    if let Some(role) = binding.get_mut("roleRef").filter(|role| role["apiGroup"] == "") {
-        role["apiGroup"] = json!(RBAC);
+    if let Some(role) = binding.get_mut("roleRef").and_then(Value::as_object_mut)
+        && role.get("apiGroup").is_some_and(|group| group == "")
+    {
+        role.remove("apiGroup");
     }
     for subject in binding.get_mut("subjects").and_then(Value::as_array_mut).into_iter().flatten() {
         if matches!(subject["kind"].as_str(), Some("User" | "Group")) {
-            set(subject, "apiGroup", json!(RBAC));
+            set(subject, "apiGroup", json!("rbac.authorization.k8s.io"));
         }
     }
 }
