@@ -102,11 +102,14 @@ impl Observation {
     }
 
     /// Returns whether as many agents are ready as desired, as far as there are nodes: agents share none. Nodes that are
-    /// lost do not count, also before that is noticed.
+    /// lost do not count, also before that is noticed. Until then, a rollout counts their agents as available and can
+    /// delete one that is ready.
     pub fn has_recovered(&self, desired: usize, lost: &[String]) -> bool {
-        let ready = self.agents.iter().filter(|agent| agent.is_ready() && !lost.contains(&agent.node)).count();
+        let (on_lost, remaining): (Vec<_>, Vec<_>) = self.agents.iter().partition(|agent| lost.contains(&agent.node));
+        let ready = remaining.into_iter().filter(|agent| agent.is_ready()).count();
         let nodes = self.nodes.iter().filter(|node| node.is_available && !lost.contains(&node.name)).count();
-        self.is_current && ready >= desired.min(nodes).max(1)
+        let is_noticed = on_lost.into_iter().all(|agent| agent.is_terminating || !agent.is_reported_ready);
+        self.is_current && ready >= desired.min(nodes).max(1) && (is_noticed || !self.has_surplus(desired))
     }
 
     /// Returns whether there are more agents than desired: a rollout is in progress.
@@ -178,6 +181,10 @@ mod tests {
         assert!(observation.has_recovered(2, &[]));
         assert!(!observation.has_recovered(2, &lost(&["a"])), "c has no agent yet");
         assert!(observation.has_recovered(2, &lost(&["a", "c"])), "one node is left");
+        let mut rollout = Observation { agents: ["a", "b", "c"].map(agent).into(), ..observation };
+        assert!(!rollout.has_recovered(2, &lost(&["a", "c"])), "the agents of a and c count as available");
+        rollout.agents.iter_mut().filter(|agent| agent.node != "b").for_each(|agent| agent.is_reported_ready = false);
+        assert!(rollout.has_recovered(2, &lost(&["a", "c"])), "their loss is noticed");
     }
 
     #[test]
