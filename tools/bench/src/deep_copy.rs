@@ -9,7 +9,7 @@ use std::{
 
 use anyhow::{Context, Result};
 
-use crate::{cargo, environment, files, go, paths, program, stats::Samples, table::Table};
+use crate::{cargo, environment, files, go, kinds::Group, paths, program, stats::Samples, table::Table};
 
 /// The options of the benchmark.
 #[derive(clap::Args)]
@@ -89,7 +89,7 @@ fn count_allocations(programs: &Path, measurements: &mut Measurements) -> Result
 /// Builds a Go test binary of one kind with its generated copy functions.
 fn build_go() -> Result<PathBuf> {
     let tools = go::build_tools()?;
-    let module = go::Module::write(paths::home().join("go/deep-copy"), 1)?;
+    let module = go::Module::write(paths::home().join("go/deep-copy"), &Group::all(1, 1))?;
     let package = module.directory().join("apis/example/v1");
     files::write(&package.join("deep_copy_test.go"), GO_BENCH)?;
     files::write(&package.join("testdata/logger.json"), LOGGER)?;

@@ -11,7 +11,7 @@ use anyhow::Result;
 use crate::{
     environment, files,
     go::{self, Module},
-    kinds::{self, Derives, go_edited},
+    kinds::{self, Derives, Group, go_edited},
     paths,
     program::{output, timed},
     project::{Project, cargo_in, target_dir},
@@ -155,7 +155,8 @@ fn expanded_lines(directory: &Path, package: &str) -> Result<usize> {
 /// Measures `cargo check` and `cargo build` of the generated client, with the types built already.
 fn rust_client(options: &Options) -> Result<Vec<(String, Timings)>> {
     eprintln!("building the dependencies of our client");
-    let project = Project::write(paths::home().join(format!("rust/client-{}", options.kinds)), options.kinds)?;
+    let groups = Group::all(options.kinds, 1);
+    let project = Project::write(paths::home().join(format!("rust/client-{}", options.kinds)), &groups)?;
     output(&mut project.cargo(["xtask", "codegen"]))?;
     let [client, _] = project.generated();
     let (files, lines) = files::count(std::slice::from_ref(&client))?;
@@ -176,7 +177,8 @@ fn rust_client(options: &Options) -> Result<Vec<(String, Timings)>> {
 /// Measures `go build` without a cache, and with a cache of everything but the kinds and their client.
 fn go_client(options: &Options, tools: &go::Tools) -> Result<Vec<(String, Timings)>> {
     eprintln!("building the Go client");
-    let module = Module::write(paths::home().join(format!("go/client-{}", options.kinds)), options.kinds)?;
+    let groups = Group::all(options.kinds, 1);
+    let module = Module::write(paths::home().join(format!("go/client-{}", options.kinds)), &groups)?;
     for step in &go::STEPS {
         output(&mut tools.command(step, &module))?;
     }

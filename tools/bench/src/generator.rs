@@ -1,11 +1,17 @@
 //! `bench generator`: generating clients and CRDs from types with the Go tools and with our generator.
 
+use std::{
+    fmt,
+    num::{NonZero, ParseIntError},
+    str::FromStr,
+};
+
 use anyhow::Result;
 
 use crate::{
     environment, files,
     go::{self, Module, Tools},
-    kinds::{go_edited, rust_edited},
+    kinds::{Group, go_edited, rust_edited},
     paths,
     program::{Timing, output, timed},
     project::Project,
@@ -16,12 +22,36 @@ use crate::{
 /// The options of the benchmark.
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// The numbers of kinds, each with four types and a list.
-    #[arg(long, value_delimiter = ',', default_value = "1,100,1000")]
-    kinds: Vec<usize>,
+    /// The numbers of kinds, each with four types and a list. `1000/20` are 1,000 kinds in 20 groups, each of which has a
+    /// types crate and a Go package.
+    #[arg(long, value_delimiter = ',', default_value = "1,100,1000,1000/20")]
+    kinds: Vec<Size>,
     /// The number of alternations between Go and Rust.
     #[arg(long, default_value_t = 3)]
     rounds: usize,
+}
+
+/// The size of an API.
+#[derive(Clone, Copy)]
+struct Size {
+    kinds: usize,
+    groups: usize,
+}
+
+impl FromStr for Size {
+    type Err = ParseIntError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (kinds, groups) = text.split_once('/').unwrap_or((text, "1"));
+        Ok(Size { kinds: kinds.parse()?, groups: groups.parse::<NonZero<usize>>()?.get() })
+    }
+}
+
+impl fmt::Display for Size {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} kinds", self.kinds)?;
+        if self.groups > 1 { write!(f, " in {} groups", self.groups) } else { Ok(()) }
+    }
 }
 
 /// The number of runs of our generator per round; it is fast.
@@ -31,14 +61,14 @@ const RUNS: usize = 5;
 pub(crate) fn run(options: &Options) -> Result<()> {
     let tools = go::build_tools()?;
     environment::print();
-    for &kinds in &options.kinds {
-        let mut bench = Bench::prepare(&tools, kinds)?;
+    for &size in &options.kinds {
+        let mut bench = Bench::prepare(&tools, size)?;
         for round in 1..=options.rounds {
-            eprintln!("{kinds} kinds: round {round} of {}", options.rounds);
+            eprintln!("{size}: round {round} of {}", options.rounds);
             bench.go(&tools, round)?;
             bench.rust(round)?;
         }
-        bench.print(kinds)?;
+        bench.print(size)?;
     }
     Ok(())
 }
@@ -61,10 +91,12 @@ struct Bench {
 
 impl Bench {
     /// Writes the kinds and runs everything once, which builds dependencies and warms caches.
-    fn prepare(tools: &Tools, kinds: usize) -> Result<Bench> {
-        eprintln!("{kinds} kinds: first runs");
-        let go = Module::write(paths::home().join(format!("go/{kinds}")), kinds)?;
-        let rust = Project::write(paths::home().join(format!("rust/{kinds}")), kinds)?;
+    fn prepare(tools: &Tools, size: Size) -> Result<Bench> {
+        eprintln!("{size}: first runs");
+        let groups = Group::all(size.kinds, size.groups);
+        let directory = format!("{}-{}", size.kinds, size.groups);
+        let go = Module::write(paths::home().join("go").join(&directory), &groups)?;
+        let rust = Project::write(paths::home().join("rust").join(&directory), &groups)?;
         for step in &go::STEPS {
             output(&mut tools.command(step, &go))?;
         }
@@ -113,8 +145,8 @@ impl Bench {
         Ok(())
     }
 
-    fn print(&self, kinds: usize) -> Result<()> {
-        let title = format!("{kinds} kinds");
+    fn print(&self, size: Size) -> Result<()> {
+        let title = size.to_string();
         let mut table =
             Table::new([title.as_str(), "s, median", "s, min", "CPU s", "speedup to Go", "speedup by CPU s"]);
         let mut row = |name: &str, timings: &Timings, compared: bool| {

@@ -1,7 +1,10 @@
 //! Sources with any number of kinds in Go and in Rust: copies of the Logger under other names.
 
+use std::ops::Range;
+
 const RUST: &str = include_str!("logger.rs");
 const GO: &str = include_str!("../apis/example/v1/types.go");
+const GO_DOC: &str = include_str!("../apis/example/v1/doc.go");
 
 /// The macro after the kinds in Rust.
 const REGISTRATION: &str = "logger_core::group_version!";
@@ -34,16 +37,45 @@ pub(crate) enum Derives {
     Ours,
 }
 
+/// An API group with its share of the kinds.
+#[derive(Clone, Debug)]
+pub(crate) struct Group {
+    index: usize,
+    kinds: Range<usize>,
+}
+
+impl Group {
+    /// Returns this number of groups with about as many kinds each.
+    pub(crate) fn all(kinds: usize, groups: usize) -> Vec<Self> {
+        let bound = |index: usize| kinds * index / groups;
+        (0..groups).map(|index| Group { index, kinds: bound(index)..bound(index + 1) }).collect()
+    }
+
+    /// Returns `example`, `example1`, `example2` and so on.
+    pub(crate) fn name(&self) -> String {
+        numbered("example", self.index)
+    }
+
+    fn domain(&self) -> String {
+        self.name() + ".com"
+    }
+
+    fn kind_names(&self) -> impl Iterator<Item = String> {
+        self.kinds.clone().map(|index| numbered("Logger", index))
+    }
+}
+
 /// Returns one Rust module with this number of kinds.
 pub(crate) fn rust(derives: Derives, count: usize) -> String {
     let (head, pattern) = rust_pattern();
     let types: Vec<_> = pattern.split("\n\n").filter_map(|item| with_derives(derives, item)).collect();
     let pattern = types.join("\n\n");
-    let mut parts: Vec<_> = names(count).map(|name| renamed(&pattern, &name) + "\n").collect();
+    let group = Group { index: 0, kinds: 0..count };
+    let mut parts: Vec<_> = group.kind_names().map(|name| renamed(&pattern, &name) + "\n").collect();
     match derives {
         Derives::Ours => {
             parts.insert(0, head.to_owned());
-            parts.push(registration(count));
+            parts.push(registration(&group));
         }
         _ => parts.insert(0, PLAIN_IMPORTS.to_owned()),
     }
@@ -52,31 +84,37 @@ pub(crate) fn rust(derives: Derives, count: usize) -> String {
 
 /// Returns the usual layout with our derives, one file for each kind: the name of each file without extension, and its
 /// text.
-pub(crate) fn rust_files(count: usize) -> Vec<(String, String)> {
+pub(crate) fn rust_files(group: &Group) -> Vec<(String, String)> {
     let (head, pattern) = rust_pattern();
-    names(count).map(|name| (name.to_lowercase(), format!("{head}\n{}\n", renamed(pattern, &name)))).collect()
+    group.kind_names().map(|name| (name.to_lowercase(), format!("{head}\n{}\n", renamed(pattern, &name)))).collect()
 }
 
 /// Returns the parent module of these files.
-pub(crate) fn rust_version(count: usize) -> String {
-    let mut text = "//! Version `v1` of group `example.com`.\n\n".to_owned();
-    for name in names(count) {
+pub(crate) fn rust_version(group: &Group) -> String {
+    let mut text = format!("//! Version `v1` of group `{}`.\n\n", group.domain());
+    for name in group.kind_names() {
         let file = name.to_lowercase();
         text += &format!("mod {file};\npub use {file}::*;\n");
     }
-    text + "\n" + &registration(count)
+    text + "\n" + &registration(group)
 }
 
-fn registration(count: usize) -> String {
-    let kinds: Vec<_> = names(count).map(|name| format!("{name}, {name}List")).collect();
-    format!("{REGISTRATION} {{ group = \"example.com\", version = \"v1\", kinds = [{}] }}\n", kinds.join(", "))
+fn registration(group: &Group) -> String {
+    let kinds: Vec<_> = group.kind_names().map(|name| format!("{name}, {name}List")).collect();
+    let domain = group.domain();
+    format!("{REGISTRATION} {{ group = \"{domain}\", version = \"v1\", kinds = [{}] }}\n", kinds.join(", "))
 }
 
-/// Returns the Go source with this number of kinds.
-pub(crate) fn go(count: usize) -> String {
+/// Returns the Go source with the kinds of a group.
+pub(crate) fn go(group: &Group) -> String {
     let (head, pattern) = GO.split_at(GO.find("// Logger ").unwrap_or(GO.len()));
-    let kinds: Vec<_> = names(count).map(|name| renamed(pattern, &name)).collect();
+    let kinds: Vec<_> = group.kind_names().map(|name| renamed(pattern, &name)).collect();
     head.to_owned() + &kinds.join("\n")
+}
+
+/// Returns the Go source with the name of a group.
+pub(crate) fn go_doc(group: &Group) -> String {
+    GO_DOC.replace("example.com", &group.domain())
 }
 
 /// Adds a field to the first kind of a Rust module, with a name for each round.
@@ -114,9 +152,9 @@ fn with_derives(derives: Derives, item: &str) -> Option<String> {
     Some(format!("{before}{kube}#[derive({})]\n{after}", words.join(", ")))
 }
 
-/// Returns `Logger`, `Logger1`, `Logger2` and so on.
-fn names(count: usize) -> impl Iterator<Item = String> {
-    (0..count).map(|i| if i == 0 { "Logger".to_owned() } else { format!("Logger{i}") })
+/// Returns the name, followed by the number unless it is 0.
+fn numbered(name: &str, number: usize) -> String {
+    if number == 0 { name.to_owned() } else { format!("{name}{number}") }
 }
 
 /// Renames the kind of the pattern and its short name.
@@ -131,19 +169,24 @@ fn renamed(pattern: &str, name: &str) -> String {
 mod tests {
     use super::*;
 
+    fn group(kinds: usize) -> Group {
+        Group { index: 0, kinds: 0..kinds }
+    }
+
     #[test]
     fn one_kind_with_our_derives_is_the_pattern() {
         let code = |text: &str| text.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect::<Vec<_>>();
         assert_eq!(code(&rust(Derives::Ours, 1)), code(RUST));
-        assert_eq!(go(1), GO);
+        assert_eq!(go(&group(1)), GO);
+        assert_eq!(go_doc(&group(1)), GO_DOC);
     }
 
     #[test]
     fn each_kind_has_a_file() {
-        let files = rust_files(2);
+        let files = rust_files(&group(2));
         assert_eq!(files[1].0, "logger1");
         assert!(files[1].1.starts_with("//! ") && files[1].1.contains("pub struct Logger1 {"));
-        let version = rust_version(2);
+        let version = rust_version(&group(2));
         assert!(version.contains("mod logger1;\npub use logger1::*;\n"), "{version}");
         assert!(version.ends_with("kinds = [Logger, LoggerList, Logger1, Logger1List] }\n"), "{version}");
     }
@@ -154,16 +197,25 @@ mod tests {
         for once in ["pub struct Logger2 {", "pub enum Logger2State {", "short_names = [\"lg2\"]", ", Logger2List] }"] {
             assert_eq!(module.matches(once).count(), 1, "{once}");
         }
-        let source = go(3);
+        let source = go(&group(3));
         for once in ["type Logger2 struct {", "type Logger2Sink struct {", "shortName=lg2\n"] {
             assert_eq!(source.matches(once).count(), 1, "{once}");
         }
     }
 
     #[test]
+    fn groups_share_the_kinds() {
+        let groups = Group::all(5, 2);
+        assert_eq!(groups[0].kind_names().collect::<Vec<_>>(), ["Logger", "Logger1"]);
+        assert_eq!(groups[1].kind_names().collect::<Vec<_>>(), ["Logger2", "Logger3", "Logger4"]);
+        assert!(registration(&groups[1]).contains("group = \"example1.com\""));
+        assert!(go_doc(&groups[1]).contains("+groupName=example1.com\n"));
+    }
+
+    #[test]
     fn an_edit_adds_a_field_to_the_first_kind() {
         assert_eq!(rust_edited(&rust(Derives::Ours, 2), 3).matches("pub edited3: Option<String>").count(), 1);
-        assert_eq!(go_edited(&go(2), 3).matches("Edited3 *string").count(), 1);
+        assert_eq!(go_edited(&go(&group(2)), 3).matches("Edited3 *string").count(), 1);
     }
 
     #[test]

@@ -8,7 +8,11 @@ use std::{
 
 use anyhow::Result;
 
-use crate::{cargo, files, kinds, paths};
+use crate::{
+    cargo, files,
+    kinds::{self, Group},
+    paths,
+};
 
 /// Specifies the Kubernetes version of the kinds.
 pub(crate) const CARGO_CONFIG: &str = include_str!("../../../.cargo/config.toml");
@@ -20,10 +24,9 @@ const COMMANDS: &str = include_str!("../../../docs/reference/commands.md");
 
 const WORKSPACE: &str = r#"[workspace]
 resolver = "3"
-members = ["bench-types", "bench-client", "xtask"]
+members = ["TYPES", "bench-client", "xtask"]
 
 [workspace.dependencies]
-bench-types = { path = "bench-types" }
 logger-codegen = { path = "ROOT/logger-codegen" }
 logger-core = { path = "ROOT/logger-core" }
 logger-runtime = { path = "ROOT/logger-runtime" }
@@ -32,7 +35,7 @@ schemars = "1"
 serde = { version = "1", features = ["derive"] }
 "#;
 const TYPES: &str = r#"[package]
-name = "bench-types"
+name = "NAME"
 edition = "2024"
 
 [dependencies]
@@ -42,7 +45,7 @@ schemars.workspace = true
 serde.workspace = true
 "#;
 const TYPES_LIB: &str = "\
-//! The kinds of the benchmark.
+//! The kinds of an API group.
 
 use logger_core::meta::ApiGroup;
 
@@ -61,7 +64,6 @@ edition = "2024"
 path = "src/lib.rs"
 
 [dependencies]
-bench-types.workspace = true
 logger-core.workspace = true
 logger-runtime.workspace = true
 "#;
@@ -70,14 +72,13 @@ name = "xtask"
 edition = "2024"
 
 [dependencies]
-bench-types.workspace = true
 logger-codegen.workspace = true
 "#;
 const XTASK_MAIN: &str = "\
 //! Generates the client and the CRDs.
 
 fn main() -> std::process::ExitCode {
-    logger_codegen::cli(bench_types::groups())
+    logger_codegen::cli(&[GROUPS].concat())
 }
 ";
 
@@ -87,34 +88,53 @@ fn profile() -> &'static str {
     profile.and_then(|block| block.split("```").next()).unwrap_or_default()
 }
 
+/// Returns the name of the types crate of a group. That of the first names the client.
+fn types_crate(group: &Group) -> String {
+    format!("bench{}-types", group.name().trim_start_matches("example"))
+}
+
 /// A project with types, a generated client crate and an xtask.
 pub(crate) struct Project {
     directory: PathBuf,
 }
 
 impl Project {
-    /// Writes a project with this number of kinds and no generated code.
-    pub(crate) fn write(directory: PathBuf, count: usize) -> Result<Project> {
+    /// Writes a project with a types crate for each group and no generated code.
+    pub(crate) fn write(directory: PathBuf, groups: &[Group]) -> Result<Project> {
         files::recreate_directory(&directory)?;
         let project = Project { directory };
-        let workspace = WORKSPACE.replace("ROOT", &paths::workspace_root().display().to_string());
+        let crates: Vec<_> = groups.iter().map(types_crate).collect();
+        let each = |text: &str| crates.iter().map(|name| text.replace("NAME", name)).collect::<String>();
+        let dependencies = each("NAME = { path = \"../NAME\" }\n");
+        let modules: Vec<_> = crates.iter().map(|name| format!("{}::groups()", name.replace('-', "_"))).collect();
+        let workspace = WORKSPACE
+            .replace("ROOT", &paths::workspace_root().display().to_string())
+            .replace("TYPES", &crates.join("\", \""));
         for (path, text) in [
             (".cargo/config.toml", CARGO_CONFIG),
             ("Cargo.lock", CARGO_LOCK),
             ("Cargo.toml", &format!("{workspace}\n{}", profile())),
-            ("bench-types/Cargo.toml", TYPES),
-            ("bench-types/src/lib.rs", TYPES_LIB),
-            ("bench-types/src/v1.rs", &kinds::rust_version(count)),
-            ("bench-client/Cargo.toml", CLIENT),
-            ("xtask/Cargo.toml", XTASK),
-            ("xtask/src/main.rs", XTASK_MAIN),
+            ("bench-client/Cargo.toml", &format!("{CLIENT}{dependencies}")),
+            ("xtask/Cargo.toml", &format!("{XTASK}{dependencies}")),
+            ("xtask/src/main.rs", &XTASK_MAIN.replace("GROUPS", &modules.join(", "))),
         ] {
             files::write(&project.directory.join(path), text)?;
         }
-        for (name, text) in kinds::rust_files(count) {
-            files::write(&project.directory.join(format!("bench-types/src/v1/{name}.rs")), &text)?;
+        for (group, name) in groups.iter().zip(&crates) {
+            project.write_types(group, name)?;
         }
         Ok(project)
+    }
+
+    fn write_types(&self, group: &Group, name: &str) -> Result<()> {
+        let directory = self.directory.join(name);
+        files::write(&directory.join("Cargo.toml"), &TYPES.replace("NAME", name))?;
+        files::write(&directory.join("src/lib.rs"), TYPES_LIB)?;
+        files::write(&directory.join("src/v1.rs"), &kinds::rust_version(group))?;
+        for (file, text) in kinds::rust_files(group) {
+            files::write(&directory.join(format!("src/v1/{file}.rs")), &text)?;
+        }
+        Ok(())
     }
 
     /// Returns the directory of the project.

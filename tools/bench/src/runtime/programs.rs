@@ -5,7 +5,7 @@ use std::{path::PathBuf, process::Command};
 use anyhow::Result;
 
 use super::cluster::Cluster;
-use crate::{cargo, files, go, paths, program};
+use crate::{cargo, files, go, kinds::Group, paths, program};
 
 /// The Go program, which is built beside its generated client.
 const GO: [(&str, &str); 4] = [
@@ -41,7 +41,7 @@ impl Programs {
             program::output(&mut cargo::command(paths::workspace_root(), args))?;
         }
         let tools = go::build_tools()?;
-        let module = go::Module::write(paths::home().join("go/runtime"), 1)?;
+        let module = go::Module::write(paths::home().join("go/runtime"), &Group::all(1, 1))?;
         for step in &go::STEPS {
             program::output(&mut tools.command(step, &module))?;
         }
