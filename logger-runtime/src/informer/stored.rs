@@ -21,8 +21,9 @@ impl<K: ApiObject> AnyStored for K {
 
 #[cfg(feature = "compact")]
 impl<K: ApiObject> AnyStored for CompactObject<K> {
+    /// What changed is hot already. The objects of an initial list or a resync would evict those that are read.
     fn load_any(self: Arc<Self>) -> Option<Arc<dyn AnyObject>> {
-        let object: Arc<K> = CompactObject::load(&self)?;
+        let object: Arc<K> = self.peek()?;
         Some(object)
     }
 }

@@ -59,6 +59,11 @@ impl<K> CompactObject<K> {
         self.load_as(true)
     }
 
+    /// Returns the decoded object like [`load`](Self::load), but does not make it hot.
+    pub(crate) fn peek(&self) -> Option<Arc<K>> {
+        self.load_as(false)
+    }
+
     /// Decodes the object, whether or not it is hot.
     #[cfg(test)]
     pub(super) fn decode(&self) -> Result<K, ObjectError> {
