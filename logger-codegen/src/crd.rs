@@ -7,7 +7,6 @@ mod definitions;
 mod descriptions;
 pub(crate) mod kustomization;
 mod overrides;
-mod parallel;
 pub(crate) mod patch;
 pub(crate) mod rule_report;
 mod served;

@@ -13,6 +13,8 @@ mod scheme;
 mod source;
 mod typed;
 
+use logger_core::meta::ApiGroup;
+
 use crate::{
     api::Api,
     crd::{self, Definitions},
@@ -22,8 +24,8 @@ use crate::{
 };
 use source::Source;
 
-/// Returns all files of the client crate.
-pub(crate) fn client(api: &Api, definitions: &Definitions, layout: &Layout) -> Result<Vec<File>, Diagnostics> {
+/// Returns all sources of the client crate.
+pub(crate) fn client(api: &Api, layout: &Layout) -> Result<Vec<File>, Diagnostics> {
     let mut errors = Diagnostics::default();
     let sources = [
         root::sources(api, layout),
@@ -35,13 +37,21 @@ pub(crate) fn client(api: &Api, definitions: &Definitions, layout: &Layout) -> R
         informers::sources(api),
         scheme::sources(api),
     ];
-    let mut files = files(sources.into_iter().flatten(), layout)?;
-    if fake::is_enabled(layout) {
-        let path = format!("{}/{}", layout.client_dir, fake::DEFINITIONS);
-        let groups: Vec<_> = api.groups.iter().map(|group| group.meta).collect();
-        files.push(crd::without_descriptions(path, &crd::served(&groups, definitions, layout)?, layout)?);
-    }
+    let files = files(sources.into_iter().flatten(), layout)?;
     errors.or(files)
+}
+
+/// Returns the file with the definitions of the fake clientset, if there is one.
+pub(crate) fn fake_definitions(
+    groups: &[ApiGroup],
+    definitions: &Definitions,
+    layout: &Layout,
+) -> Result<Option<File>, Diagnostics> {
+    if !fake::is_enabled(layout) {
+        return Ok(None);
+    }
+    let path = format!("{}/{}", layout.client_dir, fake::DEFINITIONS);
+    crd::without_descriptions(path, &crd::served(groups, definitions, layout)?, layout).map(Some)
 }
 
 /// Returns all files of the crate of apply configurations of Kubernetes types.

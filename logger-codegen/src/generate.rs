@@ -9,7 +9,7 @@ use crate::{
     docs, emit,
     layout::Layout,
     output::File,
-    policy,
+    parallel, policy,
 };
 
 /// The result of a generation.
@@ -36,15 +36,22 @@ pub fn generate(groups: &[ApiGroup], layout: &Layout) -> Result<Vec<File>, Diagn
 /// A kind is invalid: every error names its Rust item.
 pub fn generate_with_warnings(groups: &[ApiGroup], layout: &Layout) -> Result<Generated, Diagnostics> {
     let api = Api::new(groups, layout)?;
+    let of_client: Vec<_> = api.groups.iter().map(|group| group.meta).collect();
+    let (sources, manifests) = parallel::join(|| emit::client(&api, layout), || manifests(groups, &of_client, layout));
+    let Generated { mut files, warnings } = manifests?;
+    files.extend(sources?);
+    files.sort();
+    Ok(Generated { files, warnings })
+}
+
+/// Generates the CRD files, the admission policies, and the definitions of the fake clientset of some of the groups.
+fn manifests(groups: &[ApiGroup], of_client: &[ApiGroup], layout: &Layout) -> Result<Generated, Diagnostics> {
     let definitions = crd::definitions(groups, layout)?;
     let crds = crd::files_of(&definitions, layout)?;
-    let mut files = emit::client(&api, &definitions, layout)?;
     let policies = policy::files(groups, &definitions, layout)?;
-    files.extend(crds.files);
-    files.extend(policies.files);
-    files.sort();
-    let warnings = [crds.warnings, policies.warnings].concat();
-    Ok(Generated { files, warnings })
+    let fake = emit::fake_definitions(of_client, &definitions, layout)?;
+    let files = crds.files.into_iter().chain(policies.files).chain(fake).collect();
+    Ok(Generated { files, warnings: [crds.warnings, policies.warnings].concat() })
 }
 
 /// Generates the API reference: a Markdown page for each version of each group that has definitions. Does not access the

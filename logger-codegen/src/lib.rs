@@ -13,7 +13,7 @@
 //! An `xtask` with other commands flattens [`Command`] into its own. [`run`] checks the generated files in a test, and
 //! [`generate`] returns them without access to the disk.
 //!
-//! The modules are layers, the lowest first: `names`, `layout`, `diagnostic` and `schema_path`; `api` and `output`;
+//! The modules are layers, the lowest first: `names`, `parallel`, `layout`, `diagnostic` and `schema_path`; `api` and `output`;
 //! `apply`, `crd` and `explain`; `emit`, `docs`, `import` and `policy`; `generate`; `cli`. A layer only imports from lower ones.
 
 mod api;
@@ -29,6 +29,7 @@ mod import;
 mod layout;
 mod names;
 mod output;
+mod parallel;
 mod policy;
 mod schema_path;
 

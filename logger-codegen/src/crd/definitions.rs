@@ -6,10 +6,10 @@ use logger_core::meta::{ApiGroup, ApiKind};
 
 use super::{
     definition::{Definition, Definitions, path},
-    parallel, validate,
+    validate,
     yaml::{self, CrdFiles},
 };
-use crate::{diagnostic::Diagnostics, layout::Layout};
+use crate::{diagnostic::Diagnostics, layout::Layout, parallel};
 
 /// Returns one file for the definition of each kind with all its versions, named `<group>_<plural>.yaml`.
 pub(crate) fn files(groups: &[ApiGroup], layout: &Layout) -> Result<CrdFiles, Diagnostics> {

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::{
     definition::{Definition, Definitions},
-    descriptions, kustomization, parallel,
+    descriptions, kustomization,
     served::{Served, ServedDefinitions},
     size,
 };
@@ -13,6 +13,7 @@ use crate::{
     diagnostic::{Diagnostic, Diagnostics, RustItem},
     layout::Layout,
     output::File,
+    parallel,
 };
 
 /// Generated CRD files.
