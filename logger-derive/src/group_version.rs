@@ -1,5 +1,7 @@
 //! `group_version!`: declares a version of an API group in its module.
 
+use std::collections::HashSet;
+
 use darling::{FromMeta, ast::NestedMeta};
 use logger_names::{case::is_snake_case, resource::is_group, version::is_version};
 use proc_macro2::{Span, TokenStream};
@@ -138,10 +140,9 @@ fn version_name(version: &LitStr, errors: &mut Errors) -> String {
 }
 
 fn check_duplicates(kinds: &[Ident], errors: &mut Errors) {
-    for (i, kind) in kinds.iter().enumerate() {
-        if kinds[..i].contains(kind) {
-            errors.push(kind, "duplicate type; keep one");
-        }
+    let mut known = HashSet::new();
+    for kind in kinds.iter().filter(|kind| !known.insert(kind.to_string())) {
+        errors.push(kind, "duplicate type; keep one");
     }
 }
 
