@@ -224,7 +224,9 @@ fn small_template() -> Result<String> {
     let mut object: Value = serde_json::from_str(TEMPLATE)?;
     object.as_object_mut().context("the template is an object")?.remove("status");
     let metadata = object["metadata"].as_object_mut().context("the template has metadata")?;
-    ["annotations", "managedFields"].map(|field| metadata.remove(field));
+    for field in ["annotations", "managedFields"] {
+        metadata.remove(field);
+    }
     Ok(object.to_string())
 }
 
