@@ -1,6 +1,6 @@
 //! Merges the schemas of a type: of deserialization, of serialization, and of fields whose type is a definition.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
@@ -47,7 +47,8 @@ fn add(deserialized: &mut Value, serialized: &Value, level: usize) {
 /// Adds the constraints that schemars generates for a field only if its type is inlined, because only then it has the
 /// type: for example the length of a field with a newtype. `inlined` is the same schema from a generator that inlines.
 pub fn with_field_constraints(mut referring: Value, inlined: &Value) -> Value {
-    let definitions = referring.get("$defs").cloned().unwrap_or_default();
+    let definitions = referring.get("$defs").and_then(Value::as_object).into_iter().flatten();
+    let definitions = definitions.map(|(name, definition)| (name.clone(), Definition::new(definition))).collect();
     let mut merger = ConstraintMerger { definitions, ..ConstraintMerger::default() };
     merger.walk(&mut referring, inlined, 0);
     while let Some((name, inlined)) = merger.pending.pop() {
@@ -72,9 +73,24 @@ const CONSTRAINTS: &[&str] = &[
     "pattern",
 ];
 
+/// What the merger reads of a definition.
+enum Definition {
+    /// It refers to another definition.
+    Alias(String),
+    Constraints(Map<String, Value>),
+}
+
+impl Definition {
+    fn new(definition: &Value) -> Self {
+        let Value::Object(node) = definition else { return Definition::Constraints(Map::new()) };
+        let constraints = || CONSTRAINTS.iter().filter_map(|key| Some(((*key).to_owned(), node.get(*key)?.clone())));
+        reference_name(node).map_or_else(|| Definition::Constraints(constraints().collect()), Definition::Alias)
+    }
+}
+
 #[derive(Default)]
 struct ConstraintMerger {
-    definitions: Value,
+    definitions: BTreeMap<String, Definition>,
     seen: BTreeSet<String>,
     /// The definitions to merge next, with their inlined schema.
     pending: Vec<(String, Value)>,
@@ -106,9 +122,10 @@ impl ConstraintMerger {
 
     /// Adds the constraints of the inlined schema that its definition does not have.
     fn add_constraints(&mut self, node: &mut Map<String, Value>, name: &str, inlined: &Value) {
-        let definition = self.definition(name);
+        let known = self.constraints(name);
         for key in CONSTRAINTS {
-            if let Some(constraint) = inlined.get(*key).filter(|constraint| definition.get(*key) != Some(*constraint)) {
+            let is_known = |constraint: &Value| known.and_then(|known| known.get(*key)) == Some(constraint);
+            if let Some(constraint) = inlined.get(*key).filter(|constraint| !is_known(constraint)) {
                 node.entry(*key).or_insert_with(|| constraint.clone());
             }
         }
@@ -117,17 +134,15 @@ impl ConstraintMerger {
         }
     }
 
-    /// Returns a definition, resolving aliases.
-    fn definition(&self, name: &str) -> Value {
-        let mut name = name.to_owned();
+    /// Returns the constraints of a definition, resolving aliases.
+    fn constraints<'a>(&'a self, mut name: &'a str) -> Option<&'a Map<String, Value>> {
         for _ in 0..super::MAX_DEPTH {
-            let Some(Value::Object(definition)) = self.definitions.get(&name) else { break };
-            match reference_name(definition) {
-                Some(next) => name = next,
-                None => return Value::Object(definition.clone()),
+            match self.definitions.get(name)? {
+                Definition::Alias(next) => name = next,
+                Definition::Constraints(constraints) => return Some(constraints),
             }
         }
-        Value::Null
+        None
     }
 }
 
