@@ -250,6 +250,21 @@ fn groups_with_the_same_first_segment_get_their_full_names() {
 }
 
 #[test]
+fn the_kinds_of_several_crates_have_one_client() {
+    let (groups, root) = ([logger_types::groups(), &fixture_types::groups()].concat(), empty_workspace());
+    assert_eq!(run(&groups, &args(root.path(), false)), ExitCode::SUCCESS);
+    assert_eq!(run(&groups, &args(root.path(), true)), ExitCode::SUCCESS);
+    let typed = root.path().join("logger-client/src/typed");
+    for (file, import) in
+        [("example_v2.rs", "use logger_types::v2 as types;"), ("library_example_net_v1.rs", "use fixture_types::")]
+    {
+        let source = fs::read_to_string(typed.join(file)).unwrap();
+        assert!(source.contains(import), "{source}");
+    }
+    assert!(root.path().join("config/crd/bases/example.com_loggers.yaml").exists());
+}
+
+#[test]
 fn modules_are_behind_the_features_that_the_package_declares() {
     let lib = |features: &[&str]| {
         let features = features.iter().map(|feature| (*feature).to_owned()).collect();
