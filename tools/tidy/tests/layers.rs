@@ -40,7 +40,7 @@ const CRATES: [Layers; 8] = [
     (
         "logger-codegen",
         &[
-            &["names", "diagnostic", "layout", "schema_path"],
+            &["names", "parallel", "diagnostic", "layout", "schema_path"],
             &["api", "output"],
             &["apply", "crd", "explain"],
             &["emit", "docs", "import", "policy"],
