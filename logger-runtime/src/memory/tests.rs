@@ -139,6 +139,16 @@ fn an_object_that_was_read_is_hot() {
 }
 
 #[test]
+fn an_object_that_is_delivered_does_not_become_hot() {
+    let codec = codec();
+    let object = |number| Counter { padding: "a".repeat(250_000), ..counter(&name(number), 1) };
+    let stored: Vec<_> = (0..9).map(|number| pack(&codec, object(number))).collect();
+    let Stored::Compact(last) = &stored[8] else { panic!("it is not compact") };
+    assert!(!Arc::ptr_eq(&last.peek().unwrap(), &last.peek().unwrap()), "there is no room for it");
+    assert!(Arc::ptr_eq(&last.load().unwrap(), &last.peek().unwrap()), "it was read");
+}
+
+#[test]
 fn large_objects_are_stored() {
     let codec = codec();
     train(&codec);
