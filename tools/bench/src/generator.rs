@@ -1,12 +1,8 @@
 //! `bench generator`: generating clients and CRDs from types with the Go tools and with our generator.
 
-use std::{
-    fmt,
-    num::{NonZero, ParseIntError},
-    str::FromStr,
-};
+use std::{fmt, str::FromStr};
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 
 use crate::{
     environment, files,
@@ -32,18 +28,20 @@ pub(crate) struct Options {
 }
 
 /// The size of an API.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Size {
     kinds: usize,
     groups: usize,
 }
 
 impl FromStr for Size {
-    type Err = ParseIntError;
+    type Err = anyhow::Error;
 
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
+    fn from_str(text: &str) -> Result<Self> {
         let (kinds, groups) = text.split_once('/').unwrap_or((text, "1"));
-        Ok(Size { kinds: kinds.parse()?, groups: groups.parse::<NonZero<usize>>()?.get() })
+        let (kinds, groups) = (kinds.parse()?, groups.parse()?);
+        ensure!((1..=kinds).contains(&groups), "expected at least one group, and one kind for each group");
+        Ok(Size { kinds, groups })
     }
 }
 
@@ -193,5 +191,24 @@ impl Bench {
             }
         }
         println!("{table}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_kinds_and_groups() -> Result<()> {
+        assert_eq!("100".parse::<Size>()?, Size { kinds: 100, groups: 1 });
+        assert_eq!("1000/20".parse::<Size>()?, Size { kinds: 1000, groups: 20 });
+        Ok(())
+    }
+
+    #[test]
+    fn a_group_without_kinds_is_an_error() {
+        for text in ["0", "5/20", "5/0", "5/", "many"] {
+            assert!(text.parse::<Size>().is_err(), "{text}");
+        }
     }
 }

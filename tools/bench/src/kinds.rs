@@ -56,6 +56,11 @@ impl Group {
         numbered("example", self.index)
     }
 
+    /// Returns the name of its types crate. That of the first group names the client.
+    pub(crate) fn types_crate(&self) -> String {
+        numbered("bench", self.index) + "-types"
+    }
+
     fn domain(&self) -> String {
         self.name() + ".com"
     }

@@ -88,11 +88,6 @@ fn profile() -> &'static str {
     profile.and_then(|block| block.split("```").next()).unwrap_or_default()
 }
 
-/// Returns the name of the types crate of a group. That of the first names the client.
-fn types_crate(group: &Group) -> String {
-    format!("bench{}-types", group.name().trim_start_matches("example"))
-}
-
 /// A project with types, a generated client crate and an xtask.
 pub(crate) struct Project {
     directory: PathBuf,
@@ -103,7 +98,7 @@ impl Project {
     pub(crate) fn write(directory: PathBuf, groups: &[Group]) -> Result<Project> {
         files::recreate_directory(&directory)?;
         let project = Project { directory };
-        let crates: Vec<_> = groups.iter().map(types_crate).collect();
+        let crates: Vec<_> = groups.iter().map(Group::types_crate).collect();
         let each = |text: &str| crates.iter().map(|name| text.replace("NAME", name)).collect::<String>();
         let dependencies = each("NAME = { path = \"../NAME\" }\n");
         let modules: Vec<_> = crates.iter().map(|name| format!("{}::groups()", name.replace('-', "_"))).collect();
