@@ -44,6 +44,7 @@ impl DaemonSetApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract(
         object: &k8s_openapi::api::apps::v1::DaemonSet,
         manager: &str,
@@ -54,6 +55,7 @@ impl DaemonSetApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract_status(
         object: &k8s_openapi::api::apps::v1::DaemonSet,
         manager: &str,
@@ -401,6 +403,7 @@ impl DeploymentApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract(
         object: &k8s_openapi::api::apps::v1::Deployment,
         manager: &str,
@@ -411,6 +414,7 @@ impl DeploymentApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract_status(
         object: &k8s_openapi::api::apps::v1::Deployment,
         manager: &str,
@@ -896,6 +900,7 @@ impl StatefulSetApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract(
         object: &k8s_openapi::api::apps::v1::StatefulSet,
         manager: &str,
@@ -906,6 +911,7 @@ impl StatefulSetApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract_status(
         object: &k8s_openapi::api::apps::v1::StatefulSet,
         manager: &str,

@@ -44,6 +44,7 @@ impl ScaleApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract(
         object: &k8s_openapi::api::autoscaling::v1::Scale,
         manager: &str,
@@ -54,6 +55,7 @@ impl ScaleApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract_status(
         object: &k8s_openapi::api::autoscaling::v1::Scale,
         manager: &str,

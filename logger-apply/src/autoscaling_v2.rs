@@ -326,6 +326,7 @@ impl HorizontalPodAutoscalerApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract(
         object: &k8s_openapi::api::autoscaling::v2::HorizontalPodAutoscaler,
         manager: &str,
@@ -336,6 +337,7 @@ impl HorizontalPodAutoscalerApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract_status(
         object: &k8s_openapi::api::autoscaling::v2::HorizontalPodAutoscaler,
         manager: &str,

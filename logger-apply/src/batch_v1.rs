@@ -44,6 +44,7 @@ impl CronJobApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract(
         object: &k8s_openapi::api::batch::v1::CronJob,
         manager: &str,
@@ -54,6 +55,7 @@ impl CronJobApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract_status(
         object: &k8s_openapi::api::batch::v1::CronJob,
         manager: &str,
@@ -279,6 +281,7 @@ impl JobApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract(
         object: &k8s_openapi::api::batch::v1::Job,
         manager: &str,
@@ -289,6 +292,7 @@ impl JobApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract_status(
         object: &k8s_openapi::api::batch::v1::Job,
         manager: &str,

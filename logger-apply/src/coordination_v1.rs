@@ -40,6 +40,7 @@ impl LeaseApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract(
         object: &k8s_openapi::api::coordination::v1::Lease,
         manager: &str,

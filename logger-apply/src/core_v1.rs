@@ -570,6 +570,7 @@ impl ConfigMapApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract(
         object: &k8s_openapi::api::core::v1::ConfigMap,
         manager: &str,
@@ -3290,6 +3291,7 @@ impl NamespaceApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract(
         object: &k8s_openapi::api::core::v1::Namespace,
         manager: &str,
@@ -3300,6 +3302,7 @@ impl NamespaceApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract_status(
         object: &k8s_openapi::api::core::v1::Namespace,
         manager: &str,
@@ -3810,6 +3813,7 @@ impl PersistentVolumeClaimApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract(
         object: &k8s_openapi::api::core::v1::PersistentVolumeClaim,
         manager: &str,
@@ -3820,6 +3824,7 @@ impl PersistentVolumeClaimApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract_status(
         object: &k8s_openapi::api::core::v1::PersistentVolumeClaim,
         manager: &str,
@@ -4331,6 +4336,7 @@ impl PodApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract(
         object: &k8s_openapi::api::core::v1::Pod,
         manager: &str,
@@ -4341,6 +4347,7 @@ impl PodApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract_status(
         object: &k8s_openapi::api::core::v1::Pod,
         manager: &str,
@@ -6790,6 +6797,7 @@ impl SecretApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract(
         object: &k8s_openapi::api::core::v1::Secret,
         manager: &str,
@@ -7182,6 +7190,7 @@ impl ServiceApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract(
         object: &k8s_openapi::api::core::v1::Service,
         manager: &str,
@@ -7192,6 +7201,7 @@ impl ServiceApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract_status(
         object: &k8s_openapi::api::core::v1::Service,
         manager: &str,
@@ -7278,6 +7288,7 @@ impl ServiceAccountApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract(
         object: &k8s_openapi::api::core::v1::ServiceAccount,
         manager: &str,

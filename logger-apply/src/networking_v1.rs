@@ -153,6 +153,7 @@ impl IngressApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract(
         object: &k8s_openapi::api::networking::v1::Ingress,
         manager: &str,
@@ -163,6 +164,7 @@ impl IngressApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract_status(
         object: &k8s_openapi::api::networking::v1::Ingress,
         manager: &str,
@@ -567,6 +569,7 @@ impl NetworkPolicyApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract(
         object: &k8s_openapi::api::networking::v1::NetworkPolicy,
         manager: &str,

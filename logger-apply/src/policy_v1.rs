@@ -45,6 +45,7 @@ impl PodDisruptionBudgetApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract(
         object: &k8s_openapi::api::policy::v1::PodDisruptionBudget,
         manager: &str,
@@ -55,6 +56,7 @@ impl PodDisruptionBudgetApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract_status(
         object: &k8s_openapi::api::policy::v1::PodDisruptionBudget,
         manager: &str,

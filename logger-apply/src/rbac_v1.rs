@@ -72,6 +72,7 @@ impl ClusterRoleApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract(
         object: &k8s_openapi::api::rbac::v1::ClusterRole,
         manager: &str,
@@ -160,6 +161,7 @@ impl ClusterRoleBindingApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract(
         object: &k8s_openapi::api::rbac::v1::ClusterRoleBinding,
         manager: &str,
@@ -311,6 +313,7 @@ impl RoleApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract(
         object: &k8s_openapi::api::rbac::v1::Role,
         manager: &str,
@@ -391,6 +394,7 @@ impl RoleBindingApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract(
         object: &k8s_openapi::api::rbac::v1::RoleBinding,
         manager: &str,

@@ -40,6 +40,7 @@ impl Clientset {
     }
     /// Returns the client of a resource by its name; `None` if it is not part of this clientset.
     #[allow(deprecated)]
+    #[inline]
     pub fn for_resource(
         &self,
         resource: &GroupVersionResource,

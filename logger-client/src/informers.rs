@@ -57,6 +57,7 @@ impl SharedInformerFactory {
     }
     /// Returns the informer of a resource; `None` if this crate has none for it.
     #[allow(deprecated)]
+    #[inline]
     pub fn for_resource(
         &self,
         resource: &GroupVersionResource,

@@ -8,6 +8,7 @@ use logger_core::scheme::Conflict;
 ///
 /// # Errors
 /// Another type is already registered for one of their kinds.
+#[inline]
 pub fn add_to_scheme(scheme: &mut Scheme) -> Result<(), Conflict> {
     logger_types::v1::add_to_scheme(scheme)?;
     logger_types::v2::add_to_scheme(scheme)?;
@@ -18,6 +19,7 @@ pub fn add_to_scheme(scheme: &mut Scheme) -> Result<(), Conflict> {
 ///
 /// # Errors
 /// Two of them have the same group, version and kind.
+#[inline]
 pub fn scheme() -> Result<Scheme, Conflict> {
     let mut scheme = Scheme::new();
     add_to_scheme(&mut scheme)?;

@@ -1,4 +1,7 @@
 //! The sources of the client crate, one emitter per layer.
+//!
+//! Functions that instantiate the generic code of the runtime for a kind are inline: a program compiles the clients and
+//! informers that it uses, and the client crate compiles none.
 
 mod applyconfigurations;
 mod client_docs;

@@ -47,6 +47,7 @@ impl LoggerApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract(object: &types::Logger, manager: &str) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, None)
     }
@@ -54,6 +55,7 @@ impl LoggerApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract_status(
         object: &types::Logger,
         manager: &str,

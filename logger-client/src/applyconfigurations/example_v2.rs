@@ -46,6 +46,7 @@ impl LoggerApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract(object: &types::Logger, manager: &str) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, None)
     }
@@ -53,6 +54,7 @@ impl LoggerApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract_status(
         object: &types::Logger,
         manager: &str,

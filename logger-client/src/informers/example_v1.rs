@@ -20,6 +20,7 @@ impl ExampleV1Informers {
     #[deprecated(
         note = "example.com/v1 Logger is deprecated in v0.2+; use example.com/v2 Logger"
     )]
+    #[inline]
     pub fn loggers(&self) -> LoggerInformer {
         self.factory.informer()
     }

@@ -16,6 +16,7 @@ impl ExampleV2Informers {
         ExampleV2Informers { factory }
     }
     /// Returns the informer of loggers.
+    #[inline]
     pub fn loggers(&self) -> LoggerInformer {
         self.factory.informer()
     }

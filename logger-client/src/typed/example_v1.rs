@@ -20,6 +20,7 @@ impl ExampleV1Client {
     #[deprecated(
         note = "example.com/v1 Logger is deprecated in v0.2+; use example.com/v2 Logger"
     )]
+    #[inline]
     pub fn loggers(&self, namespace: &str) -> LoggerClient {
         LoggerClient::namespaced(self.client.clone(), namespace)
     }
@@ -28,6 +29,7 @@ impl ExampleV1Client {
     #[deprecated(
         note = "example.com/v1 Logger is deprecated in v0.2+; use example.com/v2 Logger"
     )]
+    #[inline]
     pub fn all_loggers(&self) -> logger_runtime::AllNamespaces<types::Logger> {
         logger_runtime::AllNamespaces::new(self.client.clone())
     }

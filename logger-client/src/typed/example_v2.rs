@@ -16,10 +16,12 @@ impl ExampleV2Client {
         ExampleV2Client { client }
     }
     /// Returns the client of loggers in a namespace.
+    #[inline]
     pub fn loggers(&self, namespace: &str) -> LoggerClient {
         LoggerClient::namespaced(self.client.clone(), namespace)
     }
     /// Returns the read-only client of loggers in all namespaces.
+    #[inline]
     pub fn all_loggers(&self) -> logger_runtime::AllNamespaces<types::Logger> {
         logger_runtime::AllNamespaces::new(self.client.clone())
     }

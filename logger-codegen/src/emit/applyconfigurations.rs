@@ -256,6 +256,7 @@ fn extracts(root: &Root) -> TokenStream {
             ///
             /// # Errors
             /// The object has no name, or the owned fields are not a valid configuration of this kind.
+            #[inline]
             pub fn #extract(object: &#ty, manager: &str) -> Result<Self, ExtractError> {
                 Self::extract_from(object, manager, Some(#subresource))
             }
@@ -266,6 +267,7 @@ fn extracts(root: &Root) -> TokenStream {
         ///
         /// # Errors
         /// The object has no name, or the owned fields are not a valid configuration of this kind.
+        #[inline]
         pub fn extract(object: &#ty, manager: &str) -> Result<Self, ExtractError> {
             Self::extract_from(object, manager, None)
         }

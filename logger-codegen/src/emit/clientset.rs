@@ -64,6 +64,7 @@ pub(super) fn sources(api: &Api) -> Vec<Source> {
                 #(#getters)*
                 /// Returns the client of a resource by its name; `None` if it is not part of this clientset.
                 #allowed
+                #[inline]
                 pub fn for_resource(&self, resource: &GroupVersionResource) -> Option<GenericClient> {
                     let client = self.client.clone();
                     Some(match (&*resource.group, &*resource.version, &*resource.resource) {

@@ -106,6 +106,7 @@ fn for_resource(groups: &[&Group]) -> TokenStream {
     quote! {
         /// Returns the informer of a resource; `None` if this crate has none for it.
         #allowed
+        #[inline]
         pub fn for_resource(&self, resource: &GroupVersionResource) -> Option<GenericInformer> {
             Some(match (&*resource.group, &*resource.version, &*resource.resource) {
                 #(#arms)*
@@ -155,6 +156,7 @@ fn getters(group: &Group) -> TokenStream {
         quote! {
             #docs
             #deprecated
+            #[inline]
             pub fn #getter(&self) -> #informer {
                 #body
             }

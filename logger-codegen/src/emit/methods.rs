@@ -35,12 +35,14 @@ fn methods(group: &Group, kind: &ClientKind, layout: &Layout) -> TokenStream {
     let constructor = match kind.is_namespaced() {
         true => quote! {
             /// Creates the client of a namespace.
+            #[inline]
             pub fn namespaced(client: Client, namespace: &str) -> Self {
                 #client { client: logger_runtime::TypedClient::namespaced(client, namespace) }
             }
         },
         false => quote! {
             /// Creates the client of a cluster-scoped kind.
+            #[inline]
             pub fn cluster(client: Client) -> Self {
                 #client { client: logger_runtime::TypedClient::cluster(client) }
             }
@@ -114,6 +116,7 @@ fn method(group: &Group, kind: &ClientKind, layout: &Layout, index: usize, metho
         /// # Errors
         /// The request failed, or the server rejected it.
         #gate
+        #[inline]
         pub fn #name #generics(&self, #arguments) -> ResponseFuture<#extension::Result> {
             self.client.#call
         }

@@ -22,6 +22,7 @@ pub(super) fn sources(api: &Api) -> Vec<Source> {
             ///
             /// # Errors
             /// Another type is already registered for one of their kinds.
+            #[inline]
             pub fn add_to_scheme(scheme: &mut Scheme) -> Result<(), Conflict> {
                 #(#paths::add_to_scheme(scheme)?;)*
                 Ok(())
@@ -32,6 +33,7 @@ pub(super) fn sources(api: &Api) -> Vec<Source> {
             ///
             /// # Errors
             /// Two of them have the same group, version and kind.
+            #[inline]
             pub fn scheme() -> Result<Scheme, Conflict> {
                 let mut scheme = Scheme::new();
                 add_to_scheme(&mut scheme)?;

@@ -71,6 +71,7 @@ fn kind_getters(kind: &ClientKind) -> TokenStream {
         return quote! {
             #docs
             #deprecated
+            #[inline]
             pub fn #getter(&self) -> #client {
                 #client::cluster(self.client.clone())
             }
@@ -85,6 +86,7 @@ fn kind_getters(kind: &ClientKind) -> TokenStream {
         quote! {
             #docs
             #deprecated
+            #[inline]
             pub fn #all(&self) -> logger_runtime::AllNamespaces<#ty> {
                 logger_runtime::AllNamespaces::new(self.client.clone())
             }
@@ -93,6 +95,7 @@ fn kind_getters(kind: &ClientKind) -> TokenStream {
     quote! {
         #docs
         #deprecated
+        #[inline]
         pub fn #getter(&self, namespace: &str) -> #client {
             #client::namespaced(self.client.clone(), namespace)
         }

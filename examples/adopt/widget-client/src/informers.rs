@@ -66,6 +66,7 @@ impl SharedInformerFactory {
         widgets_v1::WidgetsV1Informers::new(self.factory.clone())
     }
     /// Returns the informer of a resource; `None` if this crate has none for it.
+    #[inline]
     pub fn for_resource(
         &self,
         resource: &GroupVersionResource,

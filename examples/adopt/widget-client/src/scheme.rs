@@ -8,6 +8,7 @@ use logger_core::scheme::Conflict;
 ///
 /// # Errors
 /// Another type is already registered for one of their kinds.
+#[inline]
 pub fn add_to_scheme(scheme: &mut Scheme) -> Result<(), Conflict> {
     widget_types::add_to_scheme(scheme)?;
     Ok(())
@@ -17,6 +18,7 @@ pub fn add_to_scheme(scheme: &mut Scheme) -> Result<(), Conflict> {
 ///
 /// # Errors
 /// Two of them have the same group, version and kind.
+#[inline]
 pub fn scheme() -> Result<Scheme, Conflict> {
     let mut scheme = Scheme::new();
     add_to_scheme(&mut scheme)?;

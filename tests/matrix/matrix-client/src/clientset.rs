@@ -34,6 +34,7 @@ impl Clientset {
         MatrixV1Client::new(self.client.clone())
     }
     /// Returns the client of a resource by its name; `None` if it is not part of this clientset.
+    #[inline]
     pub fn for_resource(
         &self,
         resource: &GroupVersionResource,

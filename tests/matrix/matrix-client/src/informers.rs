@@ -51,6 +51,7 @@ impl SharedInformerFactory {
         matrix_v1::MatrixV1Informers::new(self.factory.clone())
     }
     /// Returns the informer of a resource; `None` if this crate has none for it.
+    #[inline]
     pub fn for_resource(
         &self,
         resource: &GroupVersionResource,

@@ -46,6 +46,7 @@ impl ProbeApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract(object: &types::Probe, manager: &str) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, None)
     }
@@ -53,6 +54,7 @@ impl ProbeApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract_status(
         object: &types::Probe,
         manager: &str,

@@ -16,6 +16,7 @@ impl ProbesV1Informers {
         ProbesV1Informers { factory }
     }
     /// Returns the informer of probes.
+    #[inline]
     pub fn probes(&self) -> ProbeInformer {
         self.factory.informer()
     }

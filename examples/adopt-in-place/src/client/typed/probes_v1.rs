@@ -16,10 +16,12 @@ impl ProbesV1Client {
         ProbesV1Client { client }
     }
     /// Returns the client of probes in a namespace.
+    #[inline]
     pub fn probes(&self, namespace: &str) -> ProbeClient {
         ProbeClient::namespaced(self.client.clone(), namespace)
     }
     /// Returns the read-only client of probes in all namespaces.
+    #[inline]
     pub fn all_probes(&self) -> logger_runtime::AllNamespaces<types::Probe> {
         logger_runtime::AllNamespaces::new(self.client.clone())
     }

@@ -16,6 +16,7 @@ impl AppsV1Informers {
         AppsV1Informers { factory }
     }
     /// Returns the informer of deployments.
+    #[inline]
     pub fn deployments(&self) -> DeploymentInformer {
         self.factory.informer()
     }

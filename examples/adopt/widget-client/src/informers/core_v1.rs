@@ -16,10 +16,12 @@ impl CoreV1Informers {
         CoreV1Informers { factory }
     }
     /// Returns the informer of configmaps.
+    #[inline]
     pub fn config_maps(&self) -> ConfigMapInformer {
         self.factory.informer()
     }
     /// Returns the informer of namespaces.
+    #[inline]
     pub fn namespaces(&self) -> NamespaceInformer {
         self.factory.informer()
     }

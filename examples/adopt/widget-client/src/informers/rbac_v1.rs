@@ -16,6 +16,7 @@ impl RbacV1Informers {
         RbacV1Informers { factory }
     }
     /// Returns the informer of clusterroles.
+    #[inline]
     pub fn cluster_roles(&self) -> ClusterRoleInformer {
         self.factory.informer()
     }

@@ -16,14 +16,17 @@ impl WidgetsV1Informers {
         WidgetsV1Informers { factory }
     }
     /// Returns the informer of themes.
+    #[inline]
     pub fn themes(&self) -> ThemeInformer {
         self.factory.informer()
     }
     /// Returns the informer of visits.
+    #[inline]
     pub fn visits(&self) -> VisitInformer {
         self.factory.informer()
     }
     /// Returns the informer of widgets.
+    #[inline]
     pub fn widgets(&self) -> WidgetInformer {
         self.factory.informer()
     }

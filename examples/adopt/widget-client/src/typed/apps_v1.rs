@@ -16,10 +16,12 @@ impl AppsV1Client {
         AppsV1Client { client }
     }
     /// Returns the client of deployments in a namespace.
+    #[inline]
     pub fn deployments(&self, namespace: &str) -> DeploymentClient {
         DeploymentClient::namespaced(self.client.clone(), namespace)
     }
     /// Returns the read-only client of deployments in all namespaces.
+    #[inline]
     pub fn all_deployments(&self) -> logger_runtime::AllNamespaces<types::Deployment> {
         logger_runtime::AllNamespaces::new(self.client.clone())
     }

@@ -16,14 +16,17 @@ impl CoreV1Client {
         CoreV1Client { client }
     }
     /// Returns the client of configmaps in a namespace.
+    #[inline]
     pub fn config_maps(&self, namespace: &str) -> ConfigMapClient {
         ConfigMapClient::namespaced(self.client.clone(), namespace)
     }
     /// Returns the read-only client of configmaps in all namespaces.
+    #[inline]
     pub fn all_config_maps(&self) -> logger_runtime::AllNamespaces<types::ConfigMap> {
         logger_runtime::AllNamespaces::new(self.client.clone())
     }
     /// Returns the client of namespaces.
+    #[inline]
     pub fn namespaces(&self) -> NamespaceClient {
         NamespaceClient::cluster(self.client.clone())
     }

@@ -16,6 +16,7 @@ impl RbacV1Client {
         RbacV1Client { client }
     }
     /// Returns the client of clusterroles.
+    #[inline]
     pub fn cluster_roles(&self) -> ClusterRoleClient {
         ClusterRoleClient::cluster(self.client.clone())
     }

@@ -16,22 +16,27 @@ impl WidgetsV1Client {
         WidgetsV1Client { client }
     }
     /// Returns the client of themes.
+    #[inline]
     pub fn themes(&self) -> ThemeClient {
         ThemeClient::cluster(self.client.clone())
     }
     /// Returns the client of visits in a namespace.
+    #[inline]
     pub fn visits(&self, namespace: &str) -> VisitClient {
         VisitClient::namespaced(self.client.clone(), namespace)
     }
     /// Returns the read-only client of visits in all namespaces.
+    #[inline]
     pub fn all_visits(&self) -> logger_runtime::AllNamespaces<types::WidgetVisit> {
         logger_runtime::AllNamespaces::new(self.client.clone())
     }
     /// Returns the client of widgets in a namespace.
+    #[inline]
     pub fn widgets(&self, namespace: &str) -> WidgetClient {
         WidgetClient::namespaced(self.client.clone(), namespace)
     }
     /// Returns the read-only client of widgets in all namespaces.
+    #[inline]
     pub fn all_widgets(&self) -> logger_runtime::AllNamespaces<types::Widget> {
         logger_runtime::AllNamespaces::new(self.client.clone())
     }

@@ -16,6 +16,7 @@ impl GadgetsV1Informers {
         GadgetsV1Informers { factory }
     }
     /// Returns the informer of gadgets.
+    #[inline]
     pub fn gadgets(&self) -> GadgetInformer {
         self.factory.informer()
     }

@@ -16,10 +16,12 @@ impl GadgetsV1Client {
         GadgetsV1Client { client }
     }
     /// Returns the client of gadgets in a namespace.
+    #[inline]
     pub fn gadgets(&self, namespace: &str) -> GadgetClient {
         GadgetClient::namespaced(self.client.clone(), namespace)
     }
     /// Returns the read-only client of gadgets in all namespaces.
+    #[inline]
     pub fn all_gadgets(&self) -> logger_runtime::AllNamespaces<types::Gadget> {
         logger_runtime::AllNamespaces::new(self.client.clone())
     }

@@ -46,6 +46,7 @@ impl ClusterExtendedApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract(
         object: &types::ClusterExtended,
         manager: &str,
@@ -56,6 +57,7 @@ impl ClusterExtendedApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract_scale(
         object: &types::ClusterExtended,
         manager: &str,
@@ -66,6 +68,7 @@ impl ClusterExtendedApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract_status(
         object: &types::ClusterExtended,
         manager: &str,
@@ -210,6 +213,7 @@ impl ClusterNoStatusAllApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract(
         object: &types::ClusterNoStatusAll,
         manager: &str,
@@ -292,6 +296,7 @@ impl ClusterNoStatusOnlyApplyApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract(
         object: &types::ClusterNoStatusOnlyApply,
         manager: &str,
@@ -370,6 +375,7 @@ impl ClusterPlainAllApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract(
         object: &types::ClusterPlainAll,
         manager: &str,
@@ -443,6 +449,7 @@ impl ClusterPlainOnlyApplyApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract(
         object: &types::ClusterPlainOnlyApply,
         manager: &str,
@@ -520,6 +527,7 @@ impl ClusterStatusAllApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract(
         object: &types::ClusterStatusAll,
         manager: &str,
@@ -530,6 +538,7 @@ impl ClusterStatusAllApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract_status(
         object: &types::ClusterStatusAll,
         manager: &str,
@@ -612,6 +621,7 @@ impl ClusterStatusOnlyApplyApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract(
         object: &types::ClusterStatusOnlyApply,
         manager: &str,
@@ -694,6 +704,7 @@ impl ClusterStatusOnlyApplyStatusApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract(
         object: &types::ClusterStatusOnlyApplyStatus,
         manager: &str,
@@ -704,6 +715,7 @@ impl ClusterStatusOnlyApplyStatusApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract_status(
         object: &types::ClusterStatusOnlyApplyStatus,
         manager: &str,
@@ -786,6 +798,7 @@ impl ClusterStatusSkipDeleteCollectionApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract(
         object: &types::ClusterStatusSkipDeleteCollection,
         manager: &str,
@@ -796,6 +809,7 @@ impl ClusterStatusSkipDeleteCollectionApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract_status(
         object: &types::ClusterStatusSkipDeleteCollection,
         manager: &str,
@@ -878,6 +892,7 @@ impl ClusterStatusSkipListApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract(
         object: &types::ClusterStatusSkipList,
         manager: &str,
@@ -888,6 +903,7 @@ impl ClusterStatusSkipListApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract_status(
         object: &types::ClusterStatusSkipList,
         manager: &str,
@@ -970,6 +986,7 @@ impl ClusterStatusSkipPatchApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract(
         object: &types::ClusterStatusSkipPatch,
         manager: &str,
@@ -980,6 +997,7 @@ impl ClusterStatusSkipPatchApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract_status(
         object: &types::ClusterStatusSkipPatch,
         manager: &str,
@@ -1062,6 +1080,7 @@ impl ClusterStatusSkipUpdateApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract(
         object: &types::ClusterStatusSkipUpdate,
         manager: &str,
@@ -1072,6 +1091,7 @@ impl ClusterStatusSkipUpdateApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract_status(
         object: &types::ClusterStatusSkipUpdate,
         manager: &str,
@@ -1154,6 +1174,7 @@ impl ClusterStatusSkipUpdateStatusApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract(
         object: &types::ClusterStatusSkipUpdateStatus,
         manager: &str,
@@ -1164,6 +1185,7 @@ impl ClusterStatusSkipUpdateStatusApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract_status(
         object: &types::ClusterStatusSkipUpdateStatus,
         manager: &str,
@@ -1246,6 +1268,7 @@ impl NamespacedExtendedApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract(
         object: &types::NamespacedExtended,
         manager: &str,
@@ -1256,6 +1279,7 @@ impl NamespacedExtendedApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract_scale(
         object: &types::NamespacedExtended,
         manager: &str,
@@ -1266,6 +1290,7 @@ impl NamespacedExtendedApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract_status(
         object: &types::NamespacedExtended,
         manager: &str,
@@ -1348,6 +1373,7 @@ impl NamespacedNoStatusAllApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract(
         object: &types::NamespacedNoStatusAll,
         manager: &str,
@@ -1430,6 +1456,7 @@ impl NamespacedNoStatusOnlyApplyApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract(
         object: &types::NamespacedNoStatusOnlyApply,
         manager: &str,
@@ -1508,6 +1535,7 @@ impl NamespacedPlainAllApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract(
         object: &types::NamespacedPlainAll,
         manager: &str,
@@ -1581,6 +1609,7 @@ impl NamespacedPlainOnlyApplyApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract(
         object: &types::NamespacedPlainOnlyApply,
         manager: &str,
@@ -1658,6 +1687,7 @@ impl NamespacedStatusAllApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract(
         object: &types::NamespacedStatusAll,
         manager: &str,
@@ -1668,6 +1698,7 @@ impl NamespacedStatusAllApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract_status(
         object: &types::NamespacedStatusAll,
         manager: &str,
@@ -1750,6 +1781,7 @@ impl NamespacedStatusOnlyApplyApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract(
         object: &types::NamespacedStatusOnlyApply,
         manager: &str,
@@ -1832,6 +1864,7 @@ impl NamespacedStatusOnlyApplyStatusApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract(
         object: &types::NamespacedStatusOnlyApplyStatus,
         manager: &str,
@@ -1842,6 +1875,7 @@ impl NamespacedStatusOnlyApplyStatusApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract_status(
         object: &types::NamespacedStatusOnlyApplyStatus,
         manager: &str,
@@ -1924,6 +1958,7 @@ impl NamespacedStatusSkipApplyApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract(
         object: &types::NamespacedStatusSkipApply,
         manager: &str,
@@ -1934,6 +1969,7 @@ impl NamespacedStatusSkipApplyApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract_status(
         object: &types::NamespacedStatusSkipApply,
         manager: &str,
@@ -2016,6 +2052,7 @@ impl NamespacedStatusSkipApplyStatusApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract(
         object: &types::NamespacedStatusSkipApplyStatus,
         manager: &str,
@@ -2098,6 +2135,7 @@ impl NamespacedStatusSkipCreateApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract(
         object: &types::NamespacedStatusSkipCreate,
         manager: &str,
@@ -2108,6 +2146,7 @@ impl NamespacedStatusSkipCreateApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract_status(
         object: &types::NamespacedStatusSkipCreate,
         manager: &str,
@@ -2190,6 +2229,7 @@ impl NamespacedStatusSkipDeleteApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract(
         object: &types::NamespacedStatusSkipDelete,
         manager: &str,
@@ -2200,6 +2240,7 @@ impl NamespacedStatusSkipDeleteApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract_status(
         object: &types::NamespacedStatusSkipDelete,
         manager: &str,
@@ -2282,6 +2323,7 @@ impl NamespacedStatusSkipGetApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract(
         object: &types::NamespacedStatusSkipGet,
         manager: &str,
@@ -2292,6 +2334,7 @@ impl NamespacedStatusSkipGetApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract_status(
         object: &types::NamespacedStatusSkipGet,
         manager: &str,
@@ -2374,6 +2417,7 @@ impl NamespacedStatusSkipWatchApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract(
         object: &types::NamespacedStatusSkipWatch,
         manager: &str,
@@ -2384,6 +2428,7 @@ impl NamespacedStatusSkipWatchApply {
     ///
     /// # Errors
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
+    #[inline]
     pub fn extract_status(
         object: &types::NamespacedStatusSkipWatch,
         manager: &str,

@@ -16,100 +16,123 @@ impl MatrixV1Informers {
         MatrixV1Informers { factory }
     }
     /// Returns the informer of clusterextendeds.
+    #[inline]
     pub fn cluster_extendeds(&self) -> ClusterExtendedInformer {
         self.factory.informer()
     }
     /// Returns the informer of clusternostatusalls.
+    #[inline]
     pub fn cluster_no_status_alls(&self) -> ClusterNoStatusAllInformer {
         self.factory.informer()
     }
     /// Returns the informer of clusternostatusreadonlies.
+    #[inline]
     pub fn cluster_no_status_readonlies(&self) -> ClusterNoStatusReadonlyInformer {
         self.factory.informer()
     }
     /// Returns the informer of clusterplainalls.
+    #[inline]
     pub fn cluster_plain_alls(&self) -> ClusterPlainAllInformer {
         self.factory.informer()
     }
     /// Returns the informer of clusterplainreadonlies.
+    #[inline]
     pub fn cluster_plain_readonlies(&self) -> ClusterPlainReadonlyInformer {
         self.factory.informer()
     }
     /// Returns the informer of clusterstatusalls.
+    #[inline]
     pub fn cluster_status_alls(&self) -> ClusterStatusAllInformer {
         self.factory.informer()
     }
     /// Returns the informer of clusterstatusreadonlies.
+    #[inline]
     pub fn cluster_status_readonlies(&self) -> ClusterStatusReadonlyInformer {
         self.factory.informer()
     }
     /// Returns the informer of clusterstatusskipdeletecollections.
+    #[inline]
     pub fn cluster_status_skip_delete_collections(
         &self,
     ) -> ClusterStatusSkipDeleteCollectionInformer {
         self.factory.informer()
     }
     /// Returns the informer of clusterstatusskippatches.
+    #[inline]
     pub fn cluster_status_skip_patches(&self) -> ClusterStatusSkipPatchInformer {
         self.factory.informer()
     }
     /// Returns the informer of clusterstatusskipupdates.
+    #[inline]
     pub fn cluster_status_skip_updates(&self) -> ClusterStatusSkipUpdateInformer {
         self.factory.informer()
     }
     /// Returns the informer of clusterstatusskipupdatestatuses.
+    #[inline]
     pub fn cluster_status_skip_update_statuses(
         &self,
     ) -> ClusterStatusSkipUpdateStatusInformer {
         self.factory.informer()
     }
     /// Returns the informer of namespacedextendeds.
+    #[inline]
     pub fn namespaced_extendeds(&self) -> NamespacedExtendedInformer {
         self.factory.informer()
     }
     /// Returns the informer of namespacednostatusalls.
+    #[inline]
     pub fn namespaced_no_status_alls(&self) -> NamespacedNoStatusAllInformer {
         self.factory.informer()
     }
     /// Returns the informer of namespacednostatusreadonlies.
+    #[inline]
     pub fn namespaced_no_status_readonlies(&self) -> NamespacedNoStatusReadonlyInformer {
         self.factory.informer()
     }
     /// Returns the informer of namespacedplainalls.
+    #[inline]
     pub fn namespaced_plain_alls(&self) -> NamespacedPlainAllInformer {
         self.factory.informer()
     }
     /// Returns the informer of namespacedplainreadonlies.
+    #[inline]
     pub fn namespaced_plain_readonlies(&self) -> NamespacedPlainReadonlyInformer {
         self.factory.informer()
     }
     /// Returns the informer of namespacedstatusalls.
+    #[inline]
     pub fn namespaced_status_alls(&self) -> NamespacedStatusAllInformer {
         self.factory.informer()
     }
     /// Returns the informer of namespacedstatusreadonlies.
+    #[inline]
     pub fn namespaced_status_readonlies(&self) -> NamespacedStatusReadonlyInformer {
         self.factory.informer()
     }
     /// Returns the informer of namespacedstatusskipapplies.
+    #[inline]
     pub fn namespaced_status_skip_applies(&self) -> NamespacedStatusSkipApplyInformer {
         self.factory.informer()
     }
     /// Returns the informer of namespacedstatusskipapplystatuses.
+    #[inline]
     pub fn namespaced_status_skip_apply_statuses(
         &self,
     ) -> NamespacedStatusSkipApplyStatusInformer {
         self.factory.informer()
     }
     /// Returns the informer of namespacedstatusskipcreates.
+    #[inline]
     pub fn namespaced_status_skip_creates(&self) -> NamespacedStatusSkipCreateInformer {
         self.factory.informer()
     }
     /// Returns the informer of namespacedstatusskipdeletes.
+    #[inline]
     pub fn namespaced_status_skip_deletes(&self) -> NamespacedStatusSkipDeleteInformer {
         self.factory.informer()
     }
     /// Returns the informer of namespacedstatusskipgets.
+    #[inline]
     pub fn namespaced_status_skip_gets(&self) -> NamespacedStatusSkipGetInformer {
         self.factory.informer()
     }

@@ -19,206 +19,253 @@ impl MatrixV1Client {
         MatrixV1Client { client }
     }
     /// Returns the client of clusterextendeds.
+    #[inline]
     pub fn cluster_extendeds(&self) -> ClusterExtendedClient {
         ClusterExtendedClient::cluster(self.client.clone())
     }
     /// Returns the client of clusternostatusalls.
+    #[inline]
     pub fn cluster_no_status_alls(&self) -> ClusterNoStatusAllClient {
         ClusterNoStatusAllClient::cluster(self.client.clone())
     }
     /// Returns the client of clusternostatusnoverbses.
+    #[inline]
     pub fn cluster_no_status_no_verbses(&self) -> ClusterNoStatusNoVerbsClient {
         ClusterNoStatusNoVerbsClient::cluster(self.client.clone())
     }
     /// Returns the client of clusternostatusonlyapplies.
+    #[inline]
     pub fn cluster_no_status_only_applies(&self) -> ClusterNoStatusOnlyApplyClient {
         ClusterNoStatusOnlyApplyClient::cluster(self.client.clone())
     }
     /// Returns the client of clusternostatusonlycreates.
+    #[inline]
     pub fn cluster_no_status_only_creates(&self) -> ClusterNoStatusOnlyCreateClient {
         ClusterNoStatusOnlyCreateClient::cluster(self.client.clone())
     }
     /// Returns the client of clusternostatusonlydeletes.
+    #[inline]
     pub fn cluster_no_status_only_deletes(&self) -> ClusterNoStatusOnlyDeleteClient {
         ClusterNoStatusOnlyDeleteClient::cluster(self.client.clone())
     }
     /// Returns the client of clusternostatusonlydeletecollections.
+    #[inline]
     pub fn cluster_no_status_only_delete_collections(
         &self,
     ) -> ClusterNoStatusOnlyDeleteCollectionClient {
         ClusterNoStatusOnlyDeleteCollectionClient::cluster(self.client.clone())
     }
     /// Returns the client of clusternostatusonlygets.
+    #[inline]
     pub fn cluster_no_status_only_gets(&self) -> ClusterNoStatusOnlyGetClient {
         ClusterNoStatusOnlyGetClient::cluster(self.client.clone())
     }
     /// Returns the client of clusternostatusonlylists.
+    #[inline]
     pub fn cluster_no_status_only_lists(&self) -> ClusterNoStatusOnlyListClient {
         ClusterNoStatusOnlyListClient::cluster(self.client.clone())
     }
     /// Returns the client of clusternostatusonlypatches.
+    #[inline]
     pub fn cluster_no_status_only_patches(&self) -> ClusterNoStatusOnlyPatchClient {
         ClusterNoStatusOnlyPatchClient::cluster(self.client.clone())
     }
     /// Returns the client of clusternostatusonlyupdates.
+    #[inline]
     pub fn cluster_no_status_only_updates(&self) -> ClusterNoStatusOnlyUpdateClient {
         ClusterNoStatusOnlyUpdateClient::cluster(self.client.clone())
     }
     /// Returns the client of clusternostatusonlywatches.
+    #[inline]
     pub fn cluster_no_status_only_watches(&self) -> ClusterNoStatusOnlyWatchClient {
         ClusterNoStatusOnlyWatchClient::cluster(self.client.clone())
     }
     /// Returns the client of clusternostatusreadonlies.
+    #[inline]
     pub fn cluster_no_status_readonlies(&self) -> ClusterNoStatusReadonlyClient {
         ClusterNoStatusReadonlyClient::cluster(self.client.clone())
     }
     /// Returns the client of clusterplainalls.
+    #[inline]
     pub fn cluster_plain_alls(&self) -> ClusterPlainAllClient {
         ClusterPlainAllClient::cluster(self.client.clone())
     }
     /// Returns the client of clusterplainnoverbses.
+    #[inline]
     pub fn cluster_plain_no_verbses(&self) -> ClusterPlainNoVerbsClient {
         ClusterPlainNoVerbsClient::cluster(self.client.clone())
     }
     /// Returns the client of clusterplainonlyapplies.
+    #[inline]
     pub fn cluster_plain_only_applies(&self) -> ClusterPlainOnlyApplyClient {
         ClusterPlainOnlyApplyClient::cluster(self.client.clone())
     }
     /// Returns the client of clusterplainonlycreates.
+    #[inline]
     pub fn cluster_plain_only_creates(&self) -> ClusterPlainOnlyCreateClient {
         ClusterPlainOnlyCreateClient::cluster(self.client.clone())
     }
     /// Returns the client of clusterplainonlydeletes.
+    #[inline]
     pub fn cluster_plain_only_deletes(&self) -> ClusterPlainOnlyDeleteClient {
         ClusterPlainOnlyDeleteClient::cluster(self.client.clone())
     }
     /// Returns the client of clusterplainonlydeletecollections.
+    #[inline]
     pub fn cluster_plain_only_delete_collections(
         &self,
     ) -> ClusterPlainOnlyDeleteCollectionClient {
         ClusterPlainOnlyDeleteCollectionClient::cluster(self.client.clone())
     }
     /// Returns the client of clusterplainonlygets.
+    #[inline]
     pub fn cluster_plain_only_gets(&self) -> ClusterPlainOnlyGetClient {
         ClusterPlainOnlyGetClient::cluster(self.client.clone())
     }
     /// Returns the client of clusterplainonlylists.
+    #[inline]
     pub fn cluster_plain_only_lists(&self) -> ClusterPlainOnlyListClient {
         ClusterPlainOnlyListClient::cluster(self.client.clone())
     }
     /// Returns the client of clusterplainonlypatches.
+    #[inline]
     pub fn cluster_plain_only_patches(&self) -> ClusterPlainOnlyPatchClient {
         ClusterPlainOnlyPatchClient::cluster(self.client.clone())
     }
     /// Returns the client of clusterplainonlyupdates.
+    #[inline]
     pub fn cluster_plain_only_updates(&self) -> ClusterPlainOnlyUpdateClient {
         ClusterPlainOnlyUpdateClient::cluster(self.client.clone())
     }
     /// Returns the client of clusterplainonlywatches.
+    #[inline]
     pub fn cluster_plain_only_watches(&self) -> ClusterPlainOnlyWatchClient {
         ClusterPlainOnlyWatchClient::cluster(self.client.clone())
     }
     /// Returns the client of clusterplainreadonlies.
+    #[inline]
     pub fn cluster_plain_readonlies(&self) -> ClusterPlainReadonlyClient {
         ClusterPlainReadonlyClient::cluster(self.client.clone())
     }
     /// Returns the client of clusterstatusalls.
+    #[inline]
     pub fn cluster_status_alls(&self) -> ClusterStatusAllClient {
         ClusterStatusAllClient::cluster(self.client.clone())
     }
     /// Returns the client of clusterstatusnoverbses.
+    #[inline]
     pub fn cluster_status_no_verbses(&self) -> ClusterStatusNoVerbsClient {
         ClusterStatusNoVerbsClient::cluster(self.client.clone())
     }
     /// Returns the client of clusterstatusonlyapplies.
+    #[inline]
     pub fn cluster_status_only_applies(&self) -> ClusterStatusOnlyApplyClient {
         ClusterStatusOnlyApplyClient::cluster(self.client.clone())
     }
     /// Returns the client of clusterstatusonlyapplystatuses.
+    #[inline]
     pub fn cluster_status_only_apply_statuses(
         &self,
     ) -> ClusterStatusOnlyApplyStatusClient {
         ClusterStatusOnlyApplyStatusClient::cluster(self.client.clone())
     }
     /// Returns the client of clusterstatusonlycreates.
+    #[inline]
     pub fn cluster_status_only_creates(&self) -> ClusterStatusOnlyCreateClient {
         ClusterStatusOnlyCreateClient::cluster(self.client.clone())
     }
     /// Returns the client of clusterstatusonlydeletes.
+    #[inline]
     pub fn cluster_status_only_deletes(&self) -> ClusterStatusOnlyDeleteClient {
         ClusterStatusOnlyDeleteClient::cluster(self.client.clone())
     }
     /// Returns the client of clusterstatusonlydeletecollections.
+    #[inline]
     pub fn cluster_status_only_delete_collections(
         &self,
     ) -> ClusterStatusOnlyDeleteCollectionClient {
         ClusterStatusOnlyDeleteCollectionClient::cluster(self.client.clone())
     }
     /// Returns the client of clusterstatusonlygets.
+    #[inline]
     pub fn cluster_status_only_gets(&self) -> ClusterStatusOnlyGetClient {
         ClusterStatusOnlyGetClient::cluster(self.client.clone())
     }
     /// Returns the client of clusterstatusonlylists.
+    #[inline]
     pub fn cluster_status_only_lists(&self) -> ClusterStatusOnlyListClient {
         ClusterStatusOnlyListClient::cluster(self.client.clone())
     }
     /// Returns the client of clusterstatusonlypatches.
+    #[inline]
     pub fn cluster_status_only_patches(&self) -> ClusterStatusOnlyPatchClient {
         ClusterStatusOnlyPatchClient::cluster(self.client.clone())
     }
     /// Returns the client of clusterstatusonlyupdates.
+    #[inline]
     pub fn cluster_status_only_updates(&self) -> ClusterStatusOnlyUpdateClient {
         ClusterStatusOnlyUpdateClient::cluster(self.client.clone())
     }
     /// Returns the client of clusterstatusonlyupdatestatuses.
+    #[inline]
     pub fn cluster_status_only_update_statuses(
         &self,
     ) -> ClusterStatusOnlyUpdateStatusClient {
         ClusterStatusOnlyUpdateStatusClient::cluster(self.client.clone())
     }
     /// Returns the client of clusterstatusonlywatches.
+    #[inline]
     pub fn cluster_status_only_watches(&self) -> ClusterStatusOnlyWatchClient {
         ClusterStatusOnlyWatchClient::cluster(self.client.clone())
     }
     /// Returns the client of clusterstatusreadonlies.
+    #[inline]
     pub fn cluster_status_readonlies(&self) -> ClusterStatusReadonlyClient {
         ClusterStatusReadonlyClient::cluster(self.client.clone())
     }
     /// Returns the client of clusterstatusskipdeletecollections.
+    #[inline]
     pub fn cluster_status_skip_delete_collections(
         &self,
     ) -> ClusterStatusSkipDeleteCollectionClient {
         ClusterStatusSkipDeleteCollectionClient::cluster(self.client.clone())
     }
     /// Returns the client of clusterstatusskiplists.
+    #[inline]
     pub fn cluster_status_skip_lists(&self) -> ClusterStatusSkipListClient {
         ClusterStatusSkipListClient::cluster(self.client.clone())
     }
     /// Returns the client of clusterstatusskippatches.
+    #[inline]
     pub fn cluster_status_skip_patches(&self) -> ClusterStatusSkipPatchClient {
         ClusterStatusSkipPatchClient::cluster(self.client.clone())
     }
     /// Returns the client of clusterstatusskipupdates.
+    #[inline]
     pub fn cluster_status_skip_updates(&self) -> ClusterStatusSkipUpdateClient {
         ClusterStatusSkipUpdateClient::cluster(self.client.clone())
     }
     /// Returns the client of clusterstatusskipupdatestatuses.
+    #[inline]
     pub fn cluster_status_skip_update_statuses(
         &self,
     ) -> ClusterStatusSkipUpdateStatusClient {
         ClusterStatusSkipUpdateStatusClient::cluster(self.client.clone())
     }
     /// Returns the client of namespacedextendeds in a namespace.
+    #[inline]
     pub fn namespaced_extendeds(&self, namespace: &str) -> NamespacedExtendedClient {
         NamespacedExtendedClient::namespaced(self.client.clone(), namespace)
     }
     /// Returns the read-only client of namespacedextendeds in all namespaces.
+    #[inline]
     pub fn all_namespaced_extendeds(
         &self,
     ) -> logger_runtime::AllNamespaces<types::NamespacedExtended> {
         logger_runtime::AllNamespaces::new(self.client.clone())
     }
     /// Returns the client of namespacednostatusalls in a namespace.
+    #[inline]
     pub fn namespaced_no_status_alls(
         &self,
         namespace: &str,
@@ -226,12 +273,14 @@ impl MatrixV1Client {
         NamespacedNoStatusAllClient::namespaced(self.client.clone(), namespace)
     }
     /// Returns the read-only client of namespacednostatusalls in all namespaces.
+    #[inline]
     pub fn all_namespaced_no_status_alls(
         &self,
     ) -> logger_runtime::AllNamespaces<types::NamespacedNoStatusAll> {
         logger_runtime::AllNamespaces::new(self.client.clone())
     }
     /// Returns the client of namespacednostatusnoverbses in a namespace.
+    #[inline]
     pub fn namespaced_no_status_no_verbses(
         &self,
         namespace: &str,
@@ -239,6 +288,7 @@ impl MatrixV1Client {
         NamespacedNoStatusNoVerbsClient::namespaced(self.client.clone(), namespace)
     }
     /// Returns the client of namespacednostatusonlyapplies in a namespace.
+    #[inline]
     pub fn namespaced_no_status_only_applies(
         &self,
         namespace: &str,
@@ -246,6 +296,7 @@ impl MatrixV1Client {
         NamespacedNoStatusOnlyApplyClient::namespaced(self.client.clone(), namespace)
     }
     /// Returns the client of namespacednostatusonlycreates in a namespace.
+    #[inline]
     pub fn namespaced_no_status_only_creates(
         &self,
         namespace: &str,
@@ -253,6 +304,7 @@ impl MatrixV1Client {
         NamespacedNoStatusOnlyCreateClient::namespaced(self.client.clone(), namespace)
     }
     /// Returns the client of namespacednostatusonlydeletes in a namespace.
+    #[inline]
     pub fn namespaced_no_status_only_deletes(
         &self,
         namespace: &str,
@@ -260,6 +312,7 @@ impl MatrixV1Client {
         NamespacedNoStatusOnlyDeleteClient::namespaced(self.client.clone(), namespace)
     }
     /// Returns the client of namespacednostatusonlydeletecollections in a namespace.
+    #[inline]
     pub fn namespaced_no_status_only_delete_collections(
         &self,
         namespace: &str,
@@ -270,6 +323,7 @@ impl MatrixV1Client {
         )
     }
     /// Returns the client of namespacednostatusonlygets in a namespace.
+    #[inline]
     pub fn namespaced_no_status_only_gets(
         &self,
         namespace: &str,
@@ -277,6 +331,7 @@ impl MatrixV1Client {
         NamespacedNoStatusOnlyGetClient::namespaced(self.client.clone(), namespace)
     }
     /// Returns the client of namespacednostatusonlylists in a namespace.
+    #[inline]
     pub fn namespaced_no_status_only_lists(
         &self,
         namespace: &str,
@@ -284,12 +339,14 @@ impl MatrixV1Client {
         NamespacedNoStatusOnlyListClient::namespaced(self.client.clone(), namespace)
     }
     /// Returns the read-only client of namespacednostatusonlylists in all namespaces.
+    #[inline]
     pub fn all_namespaced_no_status_only_lists(
         &self,
     ) -> logger_runtime::AllNamespaces<types::NamespacedNoStatusOnlyList> {
         logger_runtime::AllNamespaces::new(self.client.clone())
     }
     /// Returns the client of namespacednostatusonlypatches in a namespace.
+    #[inline]
     pub fn namespaced_no_status_only_patches(
         &self,
         namespace: &str,
@@ -297,6 +354,7 @@ impl MatrixV1Client {
         NamespacedNoStatusOnlyPatchClient::namespaced(self.client.clone(), namespace)
     }
     /// Returns the client of namespacednostatusonlyupdates in a namespace.
+    #[inline]
     pub fn namespaced_no_status_only_updates(
         &self,
         namespace: &str,
@@ -304,6 +362,7 @@ impl MatrixV1Client {
         NamespacedNoStatusOnlyUpdateClient::namespaced(self.client.clone(), namespace)
     }
     /// Returns the client of namespacednostatusonlywatches in a namespace.
+    #[inline]
     pub fn namespaced_no_status_only_watches(
         &self,
         namespace: &str,
@@ -311,12 +370,14 @@ impl MatrixV1Client {
         NamespacedNoStatusOnlyWatchClient::namespaced(self.client.clone(), namespace)
     }
     /// Returns the read-only client of namespacednostatusonlywatches in all namespaces.
+    #[inline]
     pub fn all_namespaced_no_status_only_watches(
         &self,
     ) -> logger_runtime::AllNamespaces<types::NamespacedNoStatusOnlyWatch> {
         logger_runtime::AllNamespaces::new(self.client.clone())
     }
     /// Returns the client of namespacednostatusreadonlies in a namespace.
+    #[inline]
     pub fn namespaced_no_status_readonlies(
         &self,
         namespace: &str,
@@ -324,22 +385,26 @@ impl MatrixV1Client {
         NamespacedNoStatusReadonlyClient::namespaced(self.client.clone(), namespace)
     }
     /// Returns the read-only client of namespacednostatusreadonlies in all namespaces.
+    #[inline]
     pub fn all_namespaced_no_status_readonlies(
         &self,
     ) -> logger_runtime::AllNamespaces<types::NamespacedNoStatusReadonly> {
         logger_runtime::AllNamespaces::new(self.client.clone())
     }
     /// Returns the client of namespacedplainalls in a namespace.
+    #[inline]
     pub fn namespaced_plain_alls(&self, namespace: &str) -> NamespacedPlainAllClient {
         NamespacedPlainAllClient::namespaced(self.client.clone(), namespace)
     }
     /// Returns the read-only client of namespacedplainalls in all namespaces.
+    #[inline]
     pub fn all_namespaced_plain_alls(
         &self,
     ) -> logger_runtime::AllNamespaces<types::NamespacedPlainAll> {
         logger_runtime::AllNamespaces::new(self.client.clone())
     }
     /// Returns the client of namespacedplainnoverbses in a namespace.
+    #[inline]
     pub fn namespaced_plain_no_verbses(
         &self,
         namespace: &str,
@@ -347,6 +412,7 @@ impl MatrixV1Client {
         NamespacedPlainNoVerbsClient::namespaced(self.client.clone(), namespace)
     }
     /// Returns the client of namespacedplainonlyapplies in a namespace.
+    #[inline]
     pub fn namespaced_plain_only_applies(
         &self,
         namespace: &str,
@@ -354,6 +420,7 @@ impl MatrixV1Client {
         NamespacedPlainOnlyApplyClient::namespaced(self.client.clone(), namespace)
     }
     /// Returns the client of namespacedplainonlycreates in a namespace.
+    #[inline]
     pub fn namespaced_plain_only_creates(
         &self,
         namespace: &str,
@@ -361,6 +428,7 @@ impl MatrixV1Client {
         NamespacedPlainOnlyCreateClient::namespaced(self.client.clone(), namespace)
     }
     /// Returns the client of namespacedplainonlydeletes in a namespace.
+    #[inline]
     pub fn namespaced_plain_only_deletes(
         &self,
         namespace: &str,
@@ -368,6 +436,7 @@ impl MatrixV1Client {
         NamespacedPlainOnlyDeleteClient::namespaced(self.client.clone(), namespace)
     }
     /// Returns the client of namespacedplainonlydeletecollections in a namespace.
+    #[inline]
     pub fn namespaced_plain_only_delete_collections(
         &self,
         namespace: &str,
@@ -378,6 +447,7 @@ impl MatrixV1Client {
         )
     }
     /// Returns the client of namespacedplainonlygets in a namespace.
+    #[inline]
     pub fn namespaced_plain_only_gets(
         &self,
         namespace: &str,
@@ -385,6 +455,7 @@ impl MatrixV1Client {
         NamespacedPlainOnlyGetClient::namespaced(self.client.clone(), namespace)
     }
     /// Returns the client of namespacedplainonlylists in a namespace.
+    #[inline]
     pub fn namespaced_plain_only_lists(
         &self,
         namespace: &str,
@@ -392,12 +463,14 @@ impl MatrixV1Client {
         NamespacedPlainOnlyListClient::namespaced(self.client.clone(), namespace)
     }
     /// Returns the read-only client of namespacedplainonlylists in all namespaces.
+    #[inline]
     pub fn all_namespaced_plain_only_lists(
         &self,
     ) -> logger_runtime::AllNamespaces<types::NamespacedPlainOnlyList> {
         logger_runtime::AllNamespaces::new(self.client.clone())
     }
     /// Returns the client of namespacedplainonlypatches in a namespace.
+    #[inline]
     pub fn namespaced_plain_only_patches(
         &self,
         namespace: &str,
@@ -405,6 +478,7 @@ impl MatrixV1Client {
         NamespacedPlainOnlyPatchClient::namespaced(self.client.clone(), namespace)
     }
     /// Returns the client of namespacedplainonlyupdates in a namespace.
+    #[inline]
     pub fn namespaced_plain_only_updates(
         &self,
         namespace: &str,
@@ -412,6 +486,7 @@ impl MatrixV1Client {
         NamespacedPlainOnlyUpdateClient::namespaced(self.client.clone(), namespace)
     }
     /// Returns the client of namespacedplainonlywatches in a namespace.
+    #[inline]
     pub fn namespaced_plain_only_watches(
         &self,
         namespace: &str,
@@ -419,12 +494,14 @@ impl MatrixV1Client {
         NamespacedPlainOnlyWatchClient::namespaced(self.client.clone(), namespace)
     }
     /// Returns the read-only client of namespacedplainonlywatches in all namespaces.
+    #[inline]
     pub fn all_namespaced_plain_only_watches(
         &self,
     ) -> logger_runtime::AllNamespaces<types::NamespacedPlainOnlyWatch> {
         logger_runtime::AllNamespaces::new(self.client.clone())
     }
     /// Returns the client of namespacedplainreadonlies in a namespace.
+    #[inline]
     pub fn namespaced_plain_readonlies(
         &self,
         namespace: &str,
@@ -432,22 +509,26 @@ impl MatrixV1Client {
         NamespacedPlainReadonlyClient::namespaced(self.client.clone(), namespace)
     }
     /// Returns the read-only client of namespacedplainreadonlies in all namespaces.
+    #[inline]
     pub fn all_namespaced_plain_readonlies(
         &self,
     ) -> logger_runtime::AllNamespaces<types::NamespacedPlainReadonly> {
         logger_runtime::AllNamespaces::new(self.client.clone())
     }
     /// Returns the client of namespacedstatusalls in a namespace.
+    #[inline]
     pub fn namespaced_status_alls(&self, namespace: &str) -> NamespacedStatusAllClient {
         NamespacedStatusAllClient::namespaced(self.client.clone(), namespace)
     }
     /// Returns the read-only client of namespacedstatusalls in all namespaces.
+    #[inline]
     pub fn all_namespaced_status_alls(
         &self,
     ) -> logger_runtime::AllNamespaces<types::NamespacedStatusAll> {
         logger_runtime::AllNamespaces::new(self.client.clone())
     }
     /// Returns the client of namespacedstatusnoverbses in a namespace.
+    #[inline]
     pub fn namespaced_status_no_verbses(
         &self,
         namespace: &str,
@@ -455,6 +536,7 @@ impl MatrixV1Client {
         NamespacedStatusNoVerbsClient::namespaced(self.client.clone(), namespace)
     }
     /// Returns the client of namespacedstatusonlyapplies in a namespace.
+    #[inline]
     pub fn namespaced_status_only_applies(
         &self,
         namespace: &str,
@@ -462,6 +544,7 @@ impl MatrixV1Client {
         NamespacedStatusOnlyApplyClient::namespaced(self.client.clone(), namespace)
     }
     /// Returns the client of namespacedstatusonlyapplystatuses in a namespace.
+    #[inline]
     pub fn namespaced_status_only_apply_statuses(
         &self,
         namespace: &str,
@@ -469,6 +552,7 @@ impl MatrixV1Client {
         NamespacedStatusOnlyApplyStatusClient::namespaced(self.client.clone(), namespace)
     }
     /// Returns the client of namespacedstatusonlycreates in a namespace.
+    #[inline]
     pub fn namespaced_status_only_creates(
         &self,
         namespace: &str,
@@ -476,6 +560,7 @@ impl MatrixV1Client {
         NamespacedStatusOnlyCreateClient::namespaced(self.client.clone(), namespace)
     }
     /// Returns the client of namespacedstatusonlydeletes in a namespace.
+    #[inline]
     pub fn namespaced_status_only_deletes(
         &self,
         namespace: &str,
@@ -483,6 +568,7 @@ impl MatrixV1Client {
         NamespacedStatusOnlyDeleteClient::namespaced(self.client.clone(), namespace)
     }
     /// Returns the client of namespacedstatusonlydeletecollections in a namespace.
+    #[inline]
     pub fn namespaced_status_only_delete_collections(
         &self,
         namespace: &str,
@@ -493,6 +579,7 @@ impl MatrixV1Client {
         )
     }
     /// Returns the client of namespacedstatusonlygets in a namespace.
+    #[inline]
     pub fn namespaced_status_only_gets(
         &self,
         namespace: &str,
@@ -500,6 +587,7 @@ impl MatrixV1Client {
         NamespacedStatusOnlyGetClient::namespaced(self.client.clone(), namespace)
     }
     /// Returns the client of namespacedstatusonlylists in a namespace.
+    #[inline]
     pub fn namespaced_status_only_lists(
         &self,
         namespace: &str,
@@ -507,12 +595,14 @@ impl MatrixV1Client {
         NamespacedStatusOnlyListClient::namespaced(self.client.clone(), namespace)
     }
     /// Returns the read-only client of namespacedstatusonlylists in all namespaces.
+    #[inline]
     pub fn all_namespaced_status_only_lists(
         &self,
     ) -> logger_runtime::AllNamespaces<types::NamespacedStatusOnlyList> {
         logger_runtime::AllNamespaces::new(self.client.clone())
     }
     /// Returns the client of namespacedstatusonlypatches in a namespace.
+    #[inline]
     pub fn namespaced_status_only_patches(
         &self,
         namespace: &str,
@@ -520,6 +610,7 @@ impl MatrixV1Client {
         NamespacedStatusOnlyPatchClient::namespaced(self.client.clone(), namespace)
     }
     /// Returns the client of namespacedstatusonlyupdates in a namespace.
+    #[inline]
     pub fn namespaced_status_only_updates(
         &self,
         namespace: &str,
@@ -527,6 +618,7 @@ impl MatrixV1Client {
         NamespacedStatusOnlyUpdateClient::namespaced(self.client.clone(), namespace)
     }
     /// Returns the client of namespacedstatusonlyupdatestatuses in a namespace.
+    #[inline]
     pub fn namespaced_status_only_update_statuses(
         &self,
         namespace: &str,
@@ -537,6 +629,7 @@ impl MatrixV1Client {
         )
     }
     /// Returns the client of namespacedstatusonlywatches in a namespace.
+    #[inline]
     pub fn namespaced_status_only_watches(
         &self,
         namespace: &str,
@@ -544,12 +637,14 @@ impl MatrixV1Client {
         NamespacedStatusOnlyWatchClient::namespaced(self.client.clone(), namespace)
     }
     /// Returns the read-only client of namespacedstatusonlywatches in all namespaces.
+    #[inline]
     pub fn all_namespaced_status_only_watches(
         &self,
     ) -> logger_runtime::AllNamespaces<types::NamespacedStatusOnlyWatch> {
         logger_runtime::AllNamespaces::new(self.client.clone())
     }
     /// Returns the client of namespacedstatusreadonlies in a namespace.
+    #[inline]
     pub fn namespaced_status_readonlies(
         &self,
         namespace: &str,
@@ -557,12 +652,14 @@ impl MatrixV1Client {
         NamespacedStatusReadonlyClient::namespaced(self.client.clone(), namespace)
     }
     /// Returns the read-only client of namespacedstatusreadonlies in all namespaces.
+    #[inline]
     pub fn all_namespaced_status_readonlies(
         &self,
     ) -> logger_runtime::AllNamespaces<types::NamespacedStatusReadonly> {
         logger_runtime::AllNamespaces::new(self.client.clone())
     }
     /// Returns the client of namespacedstatusskipapplies in a namespace.
+    #[inline]
     pub fn namespaced_status_skip_applies(
         &self,
         namespace: &str,
@@ -570,12 +667,14 @@ impl MatrixV1Client {
         NamespacedStatusSkipApplyClient::namespaced(self.client.clone(), namespace)
     }
     /// Returns the read-only client of namespacedstatusskipapplies in all namespaces.
+    #[inline]
     pub fn all_namespaced_status_skip_applies(
         &self,
     ) -> logger_runtime::AllNamespaces<types::NamespacedStatusSkipApply> {
         logger_runtime::AllNamespaces::new(self.client.clone())
     }
     /// Returns the client of namespacedstatusskipapplystatuses in a namespace.
+    #[inline]
     pub fn namespaced_status_skip_apply_statuses(
         &self,
         namespace: &str,
@@ -583,12 +682,14 @@ impl MatrixV1Client {
         NamespacedStatusSkipApplyStatusClient::namespaced(self.client.clone(), namespace)
     }
     /// Returns the read-only client of namespacedstatusskipapplystatuses in all namespaces.
+    #[inline]
     pub fn all_namespaced_status_skip_apply_statuses(
         &self,
     ) -> logger_runtime::AllNamespaces<types::NamespacedStatusSkipApplyStatus> {
         logger_runtime::AllNamespaces::new(self.client.clone())
     }
     /// Returns the client of namespacedstatusskipcreates in a namespace.
+    #[inline]
     pub fn namespaced_status_skip_creates(
         &self,
         namespace: &str,
@@ -596,12 +697,14 @@ impl MatrixV1Client {
         NamespacedStatusSkipCreateClient::namespaced(self.client.clone(), namespace)
     }
     /// Returns the read-only client of namespacedstatusskipcreates in all namespaces.
+    #[inline]
     pub fn all_namespaced_status_skip_creates(
         &self,
     ) -> logger_runtime::AllNamespaces<types::NamespacedStatusSkipCreate> {
         logger_runtime::AllNamespaces::new(self.client.clone())
     }
     /// Returns the client of namespacedstatusskipdeletes in a namespace.
+    #[inline]
     pub fn namespaced_status_skip_deletes(
         &self,
         namespace: &str,
@@ -609,12 +712,14 @@ impl MatrixV1Client {
         NamespacedStatusSkipDeleteClient::namespaced(self.client.clone(), namespace)
     }
     /// Returns the read-only client of namespacedstatusskipdeletes in all namespaces.
+    #[inline]
     pub fn all_namespaced_status_skip_deletes(
         &self,
     ) -> logger_runtime::AllNamespaces<types::NamespacedStatusSkipDelete> {
         logger_runtime::AllNamespaces::new(self.client.clone())
     }
     /// Returns the client of namespacedstatusskipgets in a namespace.
+    #[inline]
     pub fn namespaced_status_skip_gets(
         &self,
         namespace: &str,
@@ -622,12 +727,14 @@ impl MatrixV1Client {
         NamespacedStatusSkipGetClient::namespaced(self.client.clone(), namespace)
     }
     /// Returns the read-only client of namespacedstatusskipgets in all namespaces.
+    #[inline]
     pub fn all_namespaced_status_skip_gets(
         &self,
     ) -> logger_runtime::AllNamespaces<types::NamespacedStatusSkipGet> {
         logger_runtime::AllNamespaces::new(self.client.clone())
     }
     /// Returns the client of namespacedstatusskipwatches in a namespace.
+    #[inline]
     pub fn namespaced_status_skip_watches(
         &self,
         namespace: &str,
@@ -635,6 +742,7 @@ impl MatrixV1Client {
         NamespacedStatusSkipWatchClient::namespaced(self.client.clone(), namespace)
     }
     /// Returns the read-only client of namespacedstatusskipwatches in all namespaces.
+    #[inline]
     pub fn all_namespaced_status_skip_watches(
         &self,
     ) -> logger_runtime::AllNamespaces<types::NamespacedStatusSkipWatch> {
@@ -660,6 +768,7 @@ pub struct ClusterExtendedClient {
 
 impl ClusterExtendedClient {
     /// Creates the client of a cluster-scoped kind.
+    #[inline]
     pub fn cluster(client: Client) -> Self {
         ClusterExtendedClient {
             client: logger_runtime::TypedClient::cluster(client),
@@ -669,6 +778,7 @@ impl ClusterExtendedClient {
     ///
     /// # Errors
     /// The request failed, or the server rejected it.
+    #[inline]
     pub fn get_own(
         &self,
         name: &str,
@@ -679,6 +789,7 @@ impl ClusterExtendedClient {
     ///
     /// # Errors
     /// The request failed, or the server rejected it.
+    #[inline]
     pub fn get_other(
         &self,
         name: &str,
@@ -689,6 +800,7 @@ impl ClusterExtendedClient {
     ///
     /// # Errors
     /// The request failed, or the server rejected it.
+    #[inline]
     pub fn get_status_own(
         &self,
         name: &str,
@@ -699,6 +811,7 @@ impl ClusterExtendedClient {
     ///
     /// # Errors
     /// The request failed, or the server rejected it.
+    #[inline]
     pub fn get_status_other(
         &self,
         name: &str,
@@ -709,6 +822,7 @@ impl ClusterExtendedClient {
     ///
     /// # Errors
     /// The request failed, or the server rejected it.
+    #[inline]
     pub fn get_scale_own(
         &self,
         name: &str,
@@ -719,6 +833,7 @@ impl ClusterExtendedClient {
     ///
     /// # Errors
     /// The request failed, or the server rejected it.
+    #[inline]
     pub fn get_scale_other(
         &self,
         name: &str,
@@ -729,6 +844,7 @@ impl ClusterExtendedClient {
     ///
     /// # Errors
     /// The request failed, or the server rejected it.
+    #[inline]
     pub fn list_own(
         &self,
         params: &ListParams,
@@ -739,6 +855,7 @@ impl ClusterExtendedClient {
     ///
     /// # Errors
     /// The request failed, or the server rejected it.
+    #[inline]
     pub fn list_other(
         &self,
         params: &ListParams,
@@ -749,6 +866,7 @@ impl ClusterExtendedClient {
     ///
     /// # Errors
     /// The request failed, or the server rejected it.
+    #[inline]
     pub fn list_status_own(
         &self,
         name: &str,
@@ -760,6 +878,7 @@ impl ClusterExtendedClient {
     ///
     /// # Errors
     /// The request failed, or the server rejected it.
+    #[inline]
     pub fn list_status_other(
         &self,
         name: &str,
@@ -771,6 +890,7 @@ impl ClusterExtendedClient {
     ///
     /// # Errors
     /// The request failed, or the server rejected it.
+    #[inline]
     pub fn list_scale_own(
         &self,
         name: &str,
@@ -782,6 +902,7 @@ impl ClusterExtendedClient {
     ///
     /// # Errors
     /// The request failed, or the server rejected it.
+    #[inline]
     pub fn list_scale_other(
         &self,
         name: &str,
@@ -793,6 +914,7 @@ impl ClusterExtendedClient {
     ///
     /// # Errors
     /// The request failed, or the server rejected it.
+    #[inline]
     pub fn create_own(
         &self,
         input: &<types::ClusterExtended as ExtensionMethod<12>>::Input,
@@ -804,6 +926,7 @@ impl ClusterExtendedClient {
     ///
     /// # Errors
     /// The request failed, or the server rejected it.
+    #[inline]
     pub fn create_other(
         &self,
         input: &<types::ClusterExtended as ExtensionMethod<13>>::Input,
@@ -815,6 +938,7 @@ impl ClusterExtendedClient {
     ///
     /// # Errors
     /// The request failed, or the server rejected it.
+    #[inline]
     pub fn create_status_own(
         &self,
         name: &str,
@@ -827,6 +951,7 @@ impl ClusterExtendedClient {
     ///
     /// # Errors
     /// The request failed, or the server rejected it.
+    #[inline]
     pub fn create_status_other(
         &self,
         name: &str,
@@ -839,6 +964,7 @@ impl ClusterExtendedClient {
     ///
     /// # Errors
     /// The request failed, or the server rejected it.
+    #[inline]
     pub fn create_scale_own(
         &self,
         name: &str,
@@ -851,6 +977,7 @@ impl ClusterExtendedClient {
     ///
     /// # Errors
     /// The request failed, or the server rejected it.
+    #[inline]
     pub fn create_scale_other(
         &self,
         name: &str,
@@ -863,6 +990,7 @@ impl ClusterExtendedClient {
     ///
     /// # Errors
     /// The request failed, or the server rejected it.
+    #[inline]
     pub fn update_own(
         &self,
         name: &str,
@@ -875,6 +1003,7 @@ impl ClusterExtendedClient {
     ///
     /// # Errors
     /// The request failed, or the server rejected it.
+    #[inline]
     pub fn update_other(
         &self,
         name: &str,
@@ -887,6 +1016,7 @@ impl ClusterExtendedClient {
     ///
     /// # Errors
     /// The request failed, or the server rejected it.
+    #[inline]
     pub fn update_status_own(
         &self,
         name: &str,
@@ -899,6 +1029,7 @@ impl ClusterExtendedClient {
     ///
     /// # Errors
     /// The request failed, or the server rejected it.
+    #[inline]
     pub fn update_status_other(
         &self,
         name: &str,
@@ -911,6 +1042,7 @@ impl ClusterExtendedClient {
     ///
     /// # Errors
     /// The request failed, or the server rejected it.
+    #[inline]
     pub fn update_scale_own(
         &self,
         name: &str,
@@ -923,6 +1055,7 @@ impl ClusterExtendedClient {
     ///
     /// # Errors
     /// The request failed, or the server rejected it.
+    #[inline]
     pub fn update_scale_other(
         &self,
         name: &str,
@@ -935,6 +1068,7 @@ impl ClusterExtendedClient {
     ///
     /// # Errors
     /// The request failed, or the server rejected it.
+    #[inline]
     pub fn patch_own<P: logger_core::serde::Serialize + std::fmt::Debug>(
         &self,
         name: &str,
@@ -947,6 +1081,7 @@ impl ClusterExtendedClient {
     ///
     /// # Errors
     /// The request failed, or the server rejected it.
+    #[inline]
     pub fn patch_other<P: logger_core::serde::Serialize + std::fmt::Debug>(
         &self,
         name: &str,
@@ -959,6 +1094,7 @@ impl ClusterExtendedClient {
     ///
     /// # Errors
     /// The request failed, or the server rejected it.
+    #[inline]
     pub fn patch_status_own<P: logger_core::serde::Serialize + std::fmt::Debug>(
         &self,
         name: &str,
@@ -971,6 +1107,7 @@ impl ClusterExtendedClient {
     ///
     /// # Errors
     /// The request failed, or the server rejected it.
+    #[inline]
     pub fn patch_status_other<P: logger_core::serde::Serialize + std::fmt::Debug>(
         &self,
         name: &str,
@@ -983,6 +1120,7 @@ impl ClusterExtendedClient {
     ///
     /// # Errors
     /// The request failed, or the server rejected it.
+    #[inline]
     pub fn patch_scale_own<P: logger_core::serde::Serialize + std::fmt::Debug>(
         &self,
         name: &str,
@@ -995,6 +1133,7 @@ impl ClusterExtendedClient {
     ///
     /// # Errors
     /// The request failed, or the server rejected it.
+    #[inline]
     pub fn patch_scale_other<P: logger_core::serde::Serialize + std::fmt::Debug>(
         &self,
         name: &str,
@@ -1007,6 +1146,7 @@ impl ClusterExtendedClient {
     ///
     /// # Errors
     /// The request failed, or the server rejected it.
+    #[inline]
     pub fn apply_own(
         &self,
         configuration: &crate::applyconfigurations::matrix_v1::ClusterExtendedApply,
@@ -1019,6 +1159,7 @@ impl ClusterExtendedClient {
     ///
     /// # Errors
     /// The request failed, or the server rejected it.
+    #[inline]
     pub fn apply_other(
         &self,
         name: &str,
@@ -1031,6 +1172,7 @@ impl ClusterExtendedClient {
     ///
     /// # Errors
     /// The request failed, or the server rejected it.
+    #[inline]
     pub fn apply_status_own(
         &self,
         configuration: &crate::applyconfigurations::matrix_v1::ClusterExtendedApply,
@@ -1048,6 +1190,7 @@ impl ClusterExtendedClient {
     ///
     /// # Errors
     /// The request failed, or the server rejected it.
+    #[inline]
     pub fn apply_status_other(
         &self,
         name: &str,
@@ -1060,6 +1203,7 @@ impl ClusterExtendedClient {
     ///
     /// # Errors
     /// The request failed, or the server rejected it.
+    #[inline]
     pub fn apply_scale_own(
         &self,
         configuration: &crate::applyconfigurations::matrix_v1::ClusterExtendedApply,
@@ -1077,6 +1221,7 @@ impl ClusterExtendedClient {
     ///
     /// # Errors
     /// The request failed, or the server rejected it.
+    #[inline]
     pub fn apply_scale_other(
         &self,
         name: &str,
@@ -1673,6 +1818,7 @@ pub struct NamespacedExtendedClient {
 
 impl NamespacedExtendedClient {
     /// Creates the client of a namespace.
+    #[inline]
     pub fn namespaced(client: Client, namespace: &str) -> Self {
         NamespacedExtendedClient {
             client: logger_runtime::TypedClient::namespaced(client, namespace),
@@ -1682,6 +1828,7 @@ impl NamespacedExtendedClient {
     ///
     /// # Errors
     /// The request failed, or the server rejected it.
+    #[inline]
     pub fn get_own(
         &self,
         name: &str,
@@ -1692,6 +1839,7 @@ impl NamespacedExtendedClient {
     ///
     /// # Errors
     /// The request failed, or the server rejected it.
+    #[inline]
     pub fn get_other(
         &self,
         name: &str,
@@ -1702,6 +1850,7 @@ impl NamespacedExtendedClient {
     ///
     /// # Errors
     /// The request failed, or the server rejected it.
+    #[inline]
     pub fn get_status_own(
         &self,
         name: &str,
@@ -1712,6 +1861,7 @@ impl NamespacedExtendedClient {
     ///
     /// # Errors
     /// The request failed, or the server rejected it.
+    #[inline]
     pub fn get_status_other(
         &self,
         name: &str,
@@ -1722,6 +1872,7 @@ impl NamespacedExtendedClient {
     ///
     /// # Errors
     /// The request failed, or the server rejected it.
+    #[inline]
     pub fn get_scale_own(
         &self,
         name: &str,
@@ -1732,6 +1883,7 @@ impl NamespacedExtendedClient {
     ///
     /// # Errors
     /// The request failed, or the server rejected it.
+    #[inline]
     pub fn get_scale_other(
         &self,
         name: &str,
@@ -1742,6 +1894,7 @@ impl NamespacedExtendedClient {
     ///
     /// # Errors
     /// The request failed, or the server rejected it.
+    #[inline]
     pub fn list_own(
         &self,
         params: &ListParams,
@@ -1752,6 +1905,7 @@ impl NamespacedExtendedClient {
     ///
     /// # Errors
     /// The request failed, or the server rejected it.
+    #[inline]
     pub fn list_other(
         &self,
         params: &ListParams,
@@ -1762,6 +1916,7 @@ impl NamespacedExtendedClient {
     ///
     /// # Errors
     /// The request failed, or the server rejected it.
+    #[inline]
     pub fn list_status_own(
         &self,
         name: &str,
@@ -1773,6 +1928,7 @@ impl NamespacedExtendedClient {
     ///
     /// # Errors
     /// The request failed, or the server rejected it.
+    #[inline]
     pub fn list_status_other(
         &self,
         name: &str,
@@ -1784,6 +1940,7 @@ impl NamespacedExtendedClient {
     ///
     /// # Errors
     /// The request failed, or the server rejected it.
+    #[inline]
     pub fn list_scale_own(
         &self,
         name: &str,
@@ -1795,6 +1952,7 @@ impl NamespacedExtendedClient {
     ///
     /// # Errors
     /// The request failed, or the server rejected it.
+    #[inline]
     pub fn list_scale_other(
         &self,
         name: &str,
@@ -1806,6 +1964,7 @@ impl NamespacedExtendedClient {
     ///
     /// # Errors
     /// The request failed, or the server rejected it.
+    #[inline]
     pub fn create_own(
         &self,
         input: &<types::NamespacedExtended as ExtensionMethod<12>>::Input,
@@ -1817,6 +1976,7 @@ impl NamespacedExtendedClient {
     ///
     /// # Errors
     /// The request failed, or the server rejected it.
+    #[inline]
     pub fn create_other(
         &self,
         input: &<types::NamespacedExtended as ExtensionMethod<13>>::Input,
@@ -1828,6 +1988,7 @@ impl NamespacedExtendedClient {
     ///
     /// # Errors
     /// The request failed, or the server rejected it.
+    #[inline]
     pub fn create_status_own(
         &self,
         name: &str,
@@ -1840,6 +2001,7 @@ impl NamespacedExtendedClient {
     ///
     /// # Errors
     /// The request failed, or the server rejected it.
+    #[inline]
     pub fn create_status_other(
         &self,
         name: &str,
@@ -1852,6 +2014,7 @@ impl NamespacedExtendedClient {
     ///
     /// # Errors
     /// The request failed, or the server rejected it.
+    #[inline]
     pub fn create_scale_own(
         &self,
         name: &str,
@@ -1864,6 +2027,7 @@ impl NamespacedExtendedClient {
     ///
     /// # Errors
     /// The request failed, or the server rejected it.
+    #[inline]
     pub fn create_scale_other(
         &self,
         name: &str,
@@ -1876,6 +2040,7 @@ impl NamespacedExtendedClient {
     ///
     /// # Errors
     /// The request failed, or the server rejected it.
+    #[inline]
     pub fn update_own(
         &self,
         name: &str,
@@ -1888,6 +2053,7 @@ impl NamespacedExtendedClient {
     ///
     /// # Errors
     /// The request failed, or the server rejected it.
+    #[inline]
     pub fn update_other(
         &self,
         name: &str,
@@ -1900,6 +2066,7 @@ impl NamespacedExtendedClient {
     ///
     /// # Errors
     /// The request failed, or the server rejected it.
+    #[inline]
     pub fn update_status_own(
         &self,
         name: &str,
@@ -1912,6 +2079,7 @@ impl NamespacedExtendedClient {
     ///
     /// # Errors
     /// The request failed, or the server rejected it.
+    #[inline]
     pub fn update_status_other(
         &self,
         name: &str,
@@ -1924,6 +2092,7 @@ impl NamespacedExtendedClient {
     ///
     /// # Errors
     /// The request failed, or the server rejected it.
+    #[inline]
     pub fn update_scale_own(
         &self,
         name: &str,
@@ -1936,6 +2105,7 @@ impl NamespacedExtendedClient {
     ///
     /// # Errors
     /// The request failed, or the server rejected it.
+    #[inline]
     pub fn update_scale_other(
         &self,
         name: &str,
@@ -1948,6 +2118,7 @@ impl NamespacedExtendedClient {
     ///
     /// # Errors
     /// The request failed, or the server rejected it.
+    #[inline]
     pub fn patch_own<P: logger_core::serde::Serialize + std::fmt::Debug>(
         &self,
         name: &str,
@@ -1960,6 +2131,7 @@ impl NamespacedExtendedClient {
     ///
     /// # Errors
     /// The request failed, or the server rejected it.
+    #[inline]
     pub fn patch_other<P: logger_core::serde::Serialize + std::fmt::Debug>(
         &self,
         name: &str,
@@ -1972,6 +2144,7 @@ impl NamespacedExtendedClient {
     ///
     /// # Errors
     /// The request failed, or the server rejected it.
+    #[inline]
     pub fn patch_status_own<P: logger_core::serde::Serialize + std::fmt::Debug>(
         &self,
         name: &str,
@@ -1984,6 +2157,7 @@ impl NamespacedExtendedClient {
     ///
     /// # Errors
     /// The request failed, or the server rejected it.
+    #[inline]
     pub fn patch_status_other<P: logger_core::serde::Serialize + std::fmt::Debug>(
         &self,
         name: &str,
@@ -1996,6 +2170,7 @@ impl NamespacedExtendedClient {
     ///
     /// # Errors
     /// The request failed, or the server rejected it.
+    #[inline]
     pub fn patch_scale_own<P: logger_core::serde::Serialize + std::fmt::Debug>(
         &self,
         name: &str,
@@ -2008,6 +2183,7 @@ impl NamespacedExtendedClient {
     ///
     /// # Errors
     /// The request failed, or the server rejected it.
+    #[inline]
     pub fn patch_scale_other<P: logger_core::serde::Serialize + std::fmt::Debug>(
         &self,
         name: &str,
@@ -2020,6 +2196,7 @@ impl NamespacedExtendedClient {
     ///
     /// # Errors
     /// The request failed, or the server rejected it.
+    #[inline]
     pub fn apply_own(
         &self,
         configuration: &crate::applyconfigurations::matrix_v1::NamespacedExtendedApply,
@@ -2032,6 +2209,7 @@ impl NamespacedExtendedClient {
     ///
     /// # Errors
     /// The request failed, or the server rejected it.
+    #[inline]
     pub fn apply_other(
         &self,
         name: &str,
@@ -2044,6 +2222,7 @@ impl NamespacedExtendedClient {
     ///
     /// # Errors
     /// The request failed, or the server rejected it.
+    #[inline]
     pub fn apply_status_own(
         &self,
         configuration: &crate::applyconfigurations::matrix_v1::NamespacedExtendedApply,
@@ -2061,6 +2240,7 @@ impl NamespacedExtendedClient {
     ///
     /// # Errors
     /// The request failed, or the server rejected it.
+    #[inline]
     pub fn apply_status_other(
         &self,
         name: &str,
@@ -2073,6 +2253,7 @@ impl NamespacedExtendedClient {
     ///
     /// # Errors
     /// The request failed, or the server rejected it.
+    #[inline]
     pub fn apply_scale_own(
         &self,
         configuration: &crate::applyconfigurations::matrix_v1::NamespacedExtendedApply,
@@ -2090,6 +2271,7 @@ impl NamespacedExtendedClient {
     ///
     /// # Errors
     /// The request failed, or the server rejected it.
+    #[inline]
     pub fn apply_scale_other(
         &self,
         name: &str,
