@@ -31,12 +31,16 @@ pub(crate) struct Options {
 }
 
 /// The derives and the packages that use them.
-const CRATES: [(Derives, &str); 3] =
-    [(Derives::Baseline, "with-serde-and-schemars"), (Derives::Kube, "with-kube"), (Derives::Ours, "with-ours")];
+const CRATES: [(Derives, &str); 4] = [
+    (Derives::Baseline, "with-serde-and-schemars"),
+    (Derives::Roots, "with-root-objects"),
+    (Derives::Kube, "with-kube"),
+    (Derives::Ours, "with-ours"),
+];
 
 const WORKSPACE: &str = r#"[workspace]
 resolver = "3"
-members = ["with-serde-and-schemars", "with-kube", "with-ours"]
+members = ["with-*"]
 "#;
 const PACKAGE: &str = r#"[package]
 name = "NAME"
@@ -67,7 +71,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Compiles the three types crates alternately.
+/// Compiles the types crates alternately.
 fn derives(options: &Options) -> Result<()> {
     let directory = write_crates(options.kinds)?;
     eprintln!("building the dependencies of the types");
@@ -81,7 +85,7 @@ fn derives(options: &Options) -> Result<()> {
         }
     }
     let title = format!("types of {} kinds", options.kinds);
-    let [baseline, kube, _] = &all;
+    let [baseline, _, kube, _] = &all;
     let (baseline, kube) = (baseline.cpu_time.median(), kube.cpu_time.median());
     let mut table = Table::new([
         title.as_str(),
@@ -121,7 +125,7 @@ fn write_crates(count: usize) -> Result<PathBuf> {
     for (derives, name) in CRATES {
         let core = paths::workspace_root().join("logger-core");
         let own = match derives {
-            Derives::Baseline => String::new(),
+            Derives::Baseline | Derives::Roots => String::new(),
             Derives::Kube => KUBE.to_owned(),
             Derives::Ours => format!("logger-core = {{ path = {:?} }}\n", core.display().to_string()),
         };

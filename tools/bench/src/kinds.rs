@@ -11,7 +11,7 @@ const REGISTRATION: &str = "logger_core::group_version!";
 
 /// The imports of types without our derives.
 const PLAIN_IMPORTS: &str = "\
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, META};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -31,6 +31,8 @@ const KUBE: &str = "\
 pub(crate) enum Derives {
     /// serde and schemars only, without root objects.
     Baseline,
+    /// serde and schemars only, also on the root objects.
+    Roots,
     /// Also kube's `CustomResource`, which generates the root objects.
     Kube,
     /// Ours: all derives of the Logger of this crate.
@@ -82,7 +84,8 @@ pub(crate) fn rust(derives: Derives, count: usize) -> String {
             parts.insert(0, head.to_owned());
             parts.push(registration(&group));
         }
-        _ => parts.insert(0, PLAIN_IMPORTS.to_owned()),
+        Derives::Roots => parts.insert(0, PLAIN_IMPORTS.replace("META", "ListMeta, ObjectMeta")),
+        _ => parts.insert(0, PLAIN_IMPORTS.replace("{Condition, META}", "Condition")),
     }
     parts.join("\n")
 }
@@ -142,17 +145,20 @@ fn rust_pattern() -> (&'static str, &'static str) {
     (RUST[..start].trim_end_matches('\n'), RUST[start..end].trim_end())
 }
 
-/// Replaces the derives of a type; returns `None` for root objects unless the derives are ours.
+/// Replaces the derives of a type; returns `None` for root objects that the derives do not have.
 fn with_derives(derives: Derives, item: &str) -> Option<String> {
     if derives == Derives::Ours {
         return Some(item.to_owned());
     }
     let (before, rest) = item.split_once("#[derive(")?;
     let (words, after) = rest.split_once(")]\n")?;
-    if words.split(", ").any(|word| ["Object", "ObjectList"].contains(&word)) {
-        return None;
+    let is_root = words.split(", ").any(|word| ["Object", "ObjectList"].contains(&word));
+    let mut words: Vec<_> = words.split(", ").filter(|word| PLAIN_DERIVES.contains(word)).collect();
+    if is_root {
+        let structure = after.get(after.find("pub struct ")?..).filter(|_| derives == Derives::Roots)?;
+        words.extend(["Deserialize", "Serialize"]);
+        return Some(format!("{before}#[derive({})]\n{structure}", words.join(", ")));
     }
-    let words: Vec<_> = words.split(", ").filter(|word| PLAIN_DERIVES.contains(word)).collect();
     let kube = if derives == Derives::Kube && after.contains("struct LoggerSpec ") { KUBE } else { "" };
     Some(format!("{before}{kube}#[derive({})]\n{after}", words.join(", ")))
 }
@@ -228,6 +234,15 @@ mod tests {
         let baseline = rust(Derives::Baseline, 2);
         assert!(!["DeepCopy", "Object", "logger_core", "kube", "genclient"].iter().any(|word| baseline.contains(word)));
         assert!(!baseline.contains("pub struct Logger1 {") && baseline.contains("pub struct Logger1Spec {"));
+    }
+
+    #[test]
+    fn root_objects_can_have_plain_derives() {
+        let roots = rust(Derives::Roots, 2);
+        assert!(!["DeepCopy", "logger_core", "kube", "genclient"].iter().any(|word| roots.contains(word)), "{roots}");
+        let root =
+            "#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Deserialize, Serialize)]\npub struct Logger1 {";
+        assert!(roots.contains(root) && roots.contains("pub struct Logger1List {"), "{roots}");
     }
 
     #[test]
