@@ -264,6 +264,31 @@ fn the_kinds_of_several_crates_have_one_client() {
     assert!(root.path().join("config/crd/bases/example.com_loggers.yaml").exists());
 }
 
+/// The code of a kind is compiled by the programs that use it, and not by the client crate.
+#[test]
+fn functions_that_instantiate_generic_code_are_inline() {
+    let files = generate(&fixture_types::groups(), &Layout::for_types_crate("fixture_types")).unwrap();
+    let mut found = Vec::new();
+    for file in &files {
+        let of_kinds = ["/typed/", "/informers/"].iter().any(|directory| file.path.contains(directory));
+        for (before, line) in file.contents.lines().zip(file.contents.lines().skip(1)) {
+            let Some((name, _)) = line.trim().strip_prefix("pub fn ").and_then(|line| line.split_once(['(', '<']))
+            else {
+                continue;
+            };
+            let instantiates =
+                name.starts_with("extract") || ["add_to_scheme", "for_resource", "scheme"].contains(&name);
+            if instantiates || (of_kinds && name != "new") {
+                assert_eq!(before.trim(), "#[inline]", "{}: {name}", file.path);
+                found.push(name);
+            }
+        }
+    }
+    for name in ["add_to_scheme", "all_tables", "extract", "extract_status", "for_resource", "get_extended"] {
+        assert!(found.contains(&name), "{name} is not in {found:?}");
+    }
+}
+
 #[test]
 fn modules_are_behind_the_features_that_the_package_declares() {
     let lib = |features: &[&str]| {

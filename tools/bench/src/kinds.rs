@@ -11,7 +11,7 @@ const REGISTRATION: &str = "logger_core::group_version!";
 
 /// The imports of types without our derives.
 const PLAIN_IMPORTS: &str = "\
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, META};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -84,8 +84,8 @@ pub(crate) fn rust(derives: Derives, count: usize) -> String {
             parts.insert(0, head.to_owned());
             parts.push(registration(&group));
         }
-        Derives::Roots => parts.insert(0, PLAIN_IMPORTS.replace("META", "ListMeta, ObjectMeta")),
-        _ => parts.insert(0, PLAIN_IMPORTS.replace("{Condition, META}", "Condition")),
+        Derives::Roots => parts.insert(0, PLAIN_IMPORTS.replace("Condition", "{Condition, ListMeta, ObjectMeta}")),
+        _ => parts.insert(0, PLAIN_IMPORTS.to_owned()),
     }
     parts.join("\n")
 }
