@@ -142,7 +142,7 @@ pub fn quickstart(args: &[&str]) -> Output {
 }
 
 /// The features that `cargo xtask test` enables, as `xtask/src/suite.rs` declares them.
-pub const FEATURES: &str = "logger-apiserver/program,logger-manager/otlp,logger-runtime/compact,tests/compact";
+pub const FEATURES: &str = "crates/kubewright-apiserver/program,crates/kubewright-manager/otlp,crates/kubewright-runtime/compact,tests/compact";
 
 /// Builds a program of the workspace, and returns the path of its executable. The features are those of the suite, which
 /// has compiled all dependencies of the program.

@@ -42,7 +42,7 @@ enum Run {
 }
 
 /// The features that no other crate enables: the API server as a program, the export of traces, and compact caches.
-pub(crate) const FEATURES: &str = "logger-apiserver/program,logger-manager/otlp,logger-runtime/compact,tests/compact";
+pub(crate) const FEATURES: &str = "crates/kubewright-apiserver/program,crates/kubewright-manager/otlp,crates/kubewright-runtime/compact,tests/compact";
 
 const STEPS: &[Step] = &[
     // Of all features and platforms, which the offline commands of later steps need.

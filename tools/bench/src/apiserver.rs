@@ -72,7 +72,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
 fn build(target: &Path, variables: &[(&str, &str)]) -> Result<()> {
     eprintln!("building the programs");
     // One build, so that shared dependencies are built once.
-    let args = "build --release --package bench --package logger-apiserver --features logger-apiserver/program \
+    let args = "build --release --package bench --package logger-apiserver --features crates/kubewright-apiserver/program \
                 --bin apiserver-load --bin logger-apiserver --target-dir";
     let mut command = cargo::command(paths::workspace_root(), args.split_whitespace());
     command.arg(target).envs(variables.iter().copied());

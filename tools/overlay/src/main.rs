@@ -16,10 +16,10 @@ struct Arguments {
 }
 
 // The paths of the derived files, relative to the workspace root.
-const OVERLAY: &str = "logger-crd/src/structural/overlay.json";
-const ENUMS: &str = "logger-apiserver/src/meta/openapi/enums.json";
-const COLUMNS: &str = "logger-apiserver/src/resource/printer_columns/built_in.json";
-const WIRE: &str = "logger-apiserver/src/api/types.json";
+const OVERLAY: &str = "crates/kubewright-crd/src/structural/overlay.json";
+const ENUMS: &str = "crates/kubewright-apiserver/src/meta/openapi/enums.json";
+const COLUMNS: &str = "crates/kubewright-apiserver/src/resource/printer_columns/built_in.json";
+const WIRE: &str = "crates/kubewright-apiserver/src/api/types.json";
 
 fn main() -> ExitCode {
     match run(&Arguments::parse()) {

@@ -1,0 +1,92 @@
+//! `cargo logger init`: a new project in an empty directory.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+use super::run::{failed, finish};
+use crate::scaffold::{Dependencies, Layout, Model, Problems, init};
+
+/// Options of `init`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Init {
+    /// The domain of all groups of the project, such as `example.com`.
+    #[arg(long)]
+    pub domain: String,
+    /// The name of the operator, of its package and of its objects in a cluster.
+    #[arg(long)]
+    pub name: String,
+    /// Watch the namespace of the operator only, with a Role in place of a ClusterRole.
+    #[arg(long)]
+    pub namespaced: bool,
+    /// Depend on the crates of a checkout of the toolchain. By default, they come from the registry.
+    #[arg(long, value_name = "PATH")]
+    pub source: Option<PathBuf>,
+    /// Print the plan without writing any file.
+    #[arg(long)]
+    pub dry_run: bool,
+    /// The directory of the project, which must be empty or absent [default: the name].
+    #[arg(value_name = "DIR")]
+    pub directory: Option<PathBuf>,
+}
+
+impl Init {
+    /// Creates the project. The exit code is 0 for success and 2 for an error, which is printed.
+    #[must_use]
+    pub fn run(&self) -> ExitCode {
+        let root = self.directory.clone().unwrap_or_else(|| PathBuf::from(&self.name));
+        let mut problems = Problems::default();
+        check_empty(&root, &mut problems);
+        let dependencies = self.dependencies(&mut problems);
+        let model = Model {
+            layout: Layout::CURRENT,
+            name: self.name.clone(),
+            domain: self.domain.clone(),
+            namespaced: self.namespaced,
+            resources: Vec::new(),
+        };
+        let planned = init(&model, &dependencies);
+        let plan = match planned {
+            Ok(plan) => problems.or(plan),
+            Err(others) => {
+                problems.0.extend(others.0);
+                Err(problems)
+            }
+        };
+        let shown = root.display();
+        let next = format!(
+            "next, in {shown}: `cargo xtask create api --group GROUP --version v1 --kind Kind`, `cargo xtask codegen`, \
+             `cargo xtask manifests`"
+        );
+        match plan {
+            Ok(plan) => finish(&root, plan, self.dry_run, &next),
+            Err(problems) => failed(&problems),
+        }
+    }
+
+    fn dependencies(&self, problems: &mut Problems) -> Dependencies {
+        let Some(source) = &self.source else { return Dependencies::Version(env!("CARGO_PKG_VERSION").to_owned()) };
+        if !source.join("crates/kubewright-project/Cargo.toml").is_file() {
+            problems.add(format!("{} is not a checkout of the toolchain: it has no logger-project", source.display()));
+        }
+        let path = source.canonicalize().unwrap_or_else(|_| source.clone());
+        Dependencies::Path(path.to_string_lossy().replace('\\', "/"))
+    }
+}
+
+/// Adds a problem unless the directory is absent, or empty except for a repository.
+fn check_empty(directory: &Path, problems: &mut Problems) {
+    let shown = directory.display();
+    match fs::read_dir(directory) {
+        Ok(mut entries) => {
+            let is_other = |entry: io::Result<fs::DirEntry>| entry.is_ok_and(|entry| entry.file_name() != ".git");
+            if entries.any(is_other) {
+                problems.add(format!("{shown} is not empty; choose another directory"));
+            }
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => problems.add(format!("cannot read the directory {shown}: {error}")),
+    }
+}
