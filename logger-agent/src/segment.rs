@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use logger_names::validation;
+use kubewright_names::validation;
 
 use crate::record::{self, MAX_LINE, Record, RecordError};
 

@@ -1,6 +1,6 @@
 //! The HTTP server of the agent: ingestion, health checks and metrics.
 //!
-//! It does not use the server of `logger-manager`, whose package contains the client of the API server and its TLS
+//! It does not use the server of `kubewright-manager`, whose package contains the client of the API server and its TLS
 //! libraries: an agent needs neither, and is a small static program.
 
 mod connection;

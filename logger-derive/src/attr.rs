@@ -91,7 +91,7 @@ pub(crate) struct K8sList {
     pub(crate) kind: Option<LitStr>,
 }
 
-/// `#[logger_core::defaults(..)]`.
+/// `#[kubewright_core::defaults(..)]`.
 #[derive(Default, FromMeta)]
 #[darling(default)]
 pub(crate) struct CrateOnly {

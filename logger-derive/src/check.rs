@@ -1,6 +1,6 @@
 //! The checks across attributes and fields, one function each.
 
-use logger_names::{
+use kubewright_names::{
     resource::{is_camel_case_kind, is_kind},
     validation::is_dns_1035_label,
 };

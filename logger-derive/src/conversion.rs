@@ -1,7 +1,7 @@
 //! `#[k8s(conversion(..))]`: how the API server converts objects between the versions of a kind.
 
 use darling::{FromMeta, util::Flag};
-use logger_names::validation::{is_dns_1035_label, is_dns_1123_label, is_dns_1123_subdomain};
+use kubewright_names::validation::{is_dns_1035_label, is_dns_1123_label, is_dns_1123_subdomain};
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{Attribute, LitInt, LitStr};

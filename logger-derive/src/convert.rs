@@ -2,7 +2,7 @@
 //!
 //! A type of the hub declares its fields, each as an impl of `HubField` for a hash of its name. A type of a spoke
 //! declares a plan, which refers to the fields of the hub by these hashes: their types and JSON names are not known to
-//! the macro. Types are compared by rustc, names by `const` functions of `logger_core::conversion::check`.
+//! the macro. Types are compared by rustc, names by `const` functions of `kubewright_core::conversion::check`.
 
 pub(crate) mod attr;
 mod check;

@@ -4,7 +4,7 @@ use darling::{
     FromMeta,
     util::{Flag, PathList},
 };
-use logger_names::case::snake_case;
+use kubewright_names::case::snake_case;
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{Data, DataEnum, DeriveInput, Field, Fields, Generics, Ident, Index, Member, Path, Type, spanned::Spanned};

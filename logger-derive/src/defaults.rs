@@ -23,7 +23,7 @@ pub(crate) fn expand(args: TokenStream, item: TokenStream) -> TokenStream {
     });
     let krate = crate_path(attr::parse_keys::<CrateOnly>(args, &mut errors).krate.as_ref());
     let Ok(mut input) = syn::parse2::<DeriveInput>(item.clone()) else {
-        let message = "`#[logger_core::defaults]` applies to a struct or an enum with derives; move it there";
+        let message = "`#[kubewright_core::defaults]` applies to a struct or an enum with derives; move it there";
         errors.extend(syn::Error::new(Span::call_site(), message));
         return [errors.into_compile_errors(), item].into_iter().collect();
     };
@@ -57,7 +57,7 @@ pub(crate) fn check_defaults_attribute(input: &DeriveInput, errors: &mut Errors)
     for attr in fields.into_iter().flatten().flat_map(|field| attr::named("default", &field.attrs)) {
         errors.push(
             attr,
-            "`#[default(..)]` has no effect without `#[logger_core::defaults]`; add that above the derives of the type",
+            "`#[default(..)]` has no effect without `#[kubewright_core::defaults]`; add that above the derives of the type",
         );
     }
 }

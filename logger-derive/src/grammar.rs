@@ -56,7 +56,7 @@ const fn crate_key(example: &'static str) -> AttributeKey {
     AttributeKey {
         key: "crate",
         syntax: "crate = path",
-        description: "The path of `logger_core`, if it has another name in this crate.",
+        description: "The path of `kubewright_core`, if it has another name in this crate.",
         example,
         ..EMPTY
     }
@@ -127,7 +127,7 @@ fn syntax(within: Option<&str>, key: &str) -> Option<&'static str> {
     SECTIONS.iter().filter(accepts).find_map(of_key).map(|known| known.syntax)
 }
 
-/// Expands to the complete table, as data of `logger_core::grammar`.
+/// Expands to the complete table, as data of `kubewright_core::grammar`.
 pub(crate) fn expand() -> TokenStream {
     let sections = SECTIONS;
     quote!(&[#(#sections),*])
@@ -137,7 +137,7 @@ impl ToTokens for Section {
     fn to_tokens(&self, tokens: &mut TokenStream) {
         let Section { name, nested: _, title, accepted_by, keys } = self;
         tokens.extend(quote! {
-            ::logger_core::grammar::Section {
+            ::kubewright_core::grammar::Section {
                 name: #name,
                 title: #title,
                 accepted_by: &[#(#accepted_by),*],
@@ -152,7 +152,7 @@ impl ToTokens for AttributeKey {
         let AttributeKey { key, syntax, values, go_tags, description, constraints, example } = self;
         let values = values();
         tokens.extend(quote! {
-            ::logger_core::grammar::AttributeKey {
+            ::kubewright_core::grammar::AttributeKey {
                 key: #key,
                 syntax: #syntax,
                 values: &[#(#values),*],

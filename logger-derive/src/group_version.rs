@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use darling::{FromMeta, ast::NestedMeta};
-use logger_names::{case::is_snake_case, resource::is_group, version::is_version};
+use kubewright_names::{case::is_snake_case, resource::is_group, version::is_version};
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{Expr, Ident, LitStr, Meta, Path};

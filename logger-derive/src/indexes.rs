@@ -1,7 +1,7 @@
 //! `#[genclient(index(..))]`: the indexes of a kind's informer.
 
 use darling::FromMeta;
-use logger_names::case::is_snake_case;
+use kubewright_names::case::is_snake_case;
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::{Path, spanned::Spanned};

@@ -1,6 +1,6 @@
 //! Derives that turn annotated API types into Kubernetes kinds: attributes → model with spans → check → impls.
 //!
-//! Use them through `logger-core`, which re-exports them together with all items that their output refers to.
+//! Use them through `kubewright-core`, which re-exports them together with all items that their output refers to.
 
 mod adopt;
 mod apply;
@@ -33,7 +33,7 @@ use syn::{DeriveInput, parse_macro_input};
 ///
 /// `dyn(path::Shape)` adds the method `deep_copy_shape(&self) -> Box<dyn Shape>`, like Go's
 /// `+k8s:deepcopy-gen:interfaces`. A trait that declares this method can be made copyable with
-/// `logger_core::deep_copy_dyn!`.
+/// `kubewright_core::deep_copy_dyn!`.
 #[doc = include_str!("../docs/deep_copy.md")]
 #[proc_macro_derive(DeepCopy, attributes(deep_copy, default))]
 pub fn derive_deep_copy(input: TokenStream) -> TokenStream {
@@ -44,7 +44,7 @@ pub fn derive_deep_copy(input: TokenStream) -> TokenStream {
 ///
 /// A struct with named fields gets a dedicated configuration, whose fields are all optional; an enum or a tuple struct
 /// is used in the configurations of other types unchanged. The types of k8s-openapi have their configurations in
-/// `logger-apply`.
+/// `kubewright-apply`.
 #[doc = include_str!("../docs/apply_configuration.md")]
 #[proc_macro_derive(ApplyConfiguration, attributes(apply, serde))]
 pub fn derive_apply_configuration(input: TokenStream) -> TokenStream {
@@ -74,7 +74,7 @@ pub fn derive_apply_configuration(input: TokenStream) -> TokenStream {
 /// Fields correspond by their Rust names. It is a compile error if a field or a variant of one version is not covered in
 /// the other, or if a type holds fewer values than its counterpart, and the attributes do not declare what happens.
 ///
-/// - It implements `ConvertTo` and `Spoke` of `logger_core::conversion`, by which `Converter` converts JSON objects.
+/// - It implements `ConvertTo` and `Spoke` of `kubewright_core::conversion`, by which `Converter` converts JSON objects.
 /// - It implements `TryFrom` in both directions. For kinds it fails only if a function of the declaration returns a
 ///   value that the other type rejects; types without metadata cannot store what does not fit, which is an error.
 #[doc = include_str!("../docs/convert.md")]
@@ -135,9 +135,9 @@ pub fn derive_kube_schema(input: TokenStream) -> TokenStream {
 ///
 /// # Schema
 /// The schema of the CRD is the schemars schema of the types, with the constraints of [`KubeSchema`](macro@KubeSchema).
-/// An `Option<T>` is not nullable, and omitted when it is `None`; `logger_core::Nullable<T>` with `#[serde(default)]`
+/// An `Option<T>` is not nullable, and omitted when it is `None`; `kubewright_core::Nullable<T>` with `#[serde(default)]`
 /// is absent, null or a value. Defaults are declared by `#[default(..)]` with
-/// [`#[logger_core::defaults]`](macro@defaults).
+/// [`#[kubewright_core::defaults]`](macro@defaults).
 #[doc = include_str!("../docs/object.md")]
 #[proc_macro_derive(Object, attributes(genclient, k8s, policy, serde))]
 pub fn derive_object(input: TokenStream) -> TokenStream {
@@ -161,7 +161,7 @@ pub fn derive_object_list(input: TokenStream) -> TokenStream {
 /// The attribute is placed above the derives of a struct, or of an enum whose variants have named fields.
 ///
 /// ```ignore
-/// #[logger_core::defaults]
+/// #[kubewright_core::defaults]
 /// #[derive(Clone, Debug, Default, DeepCopy, Deserialize, JsonSchema, Serialize)]
 /// #[serde(rename_all = "camelCase")]
 /// pub struct WidgetSpec {
@@ -183,7 +183,7 @@ pub fn derive_object_list(input: TokenStream) -> TokenStream {
 ///
 /// Defaults below an absent field without a default are not applied, as on the server. A null is not an absent field
 /// here, although the server treats it as one: it decodes to the `None` of an `Option` and is rejected for other types.
-/// `logger_core::defaults::defaulted` applies the defaults to an object that was built in Rust.
+/// `kubewright_core::defaults::defaulted` applies the defaults to an object that was built in Rust.
 ///
 /// # Values
 /// A number or a boolean literal; a string literal or the path of a constant, of any type that converts into that of
@@ -198,7 +198,7 @@ pub fn defaults(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// Declares a version of an API group, once in its module, as `doc.go` and `register.go` do in Go.
 ///
 /// ```ignore
-/// logger_core::group_version! { group = "example.com", version = "v1", kinds = [Widget, WidgetList] }
+/// kubewright_core::group_version! { group = "example.com", version = "v1", kinds = [Widget, WidgetList] }
 /// ```
 ///
 /// It defines `GROUP_VERSION`, `resource("widgets")`, `add_to_scheme(&mut Scheme)` and `API_GROUP`, the input of the
@@ -213,7 +213,7 @@ pub fn group_version(input: TokenStream) -> TokenStream {
 /// Passes kinds that are declared elsewhere to the generator, which generates clients, listers and informers for them.
 ///
 /// ```ignore
-/// logger_core::adopt! {
+/// kubewright_core::adopt! {
 ///     built_in = [k8s_openapi::api::apps::v1::Deployment, k8s_openapi::api::core::v1::ConfigMap],
 ///     custom_resources = [crate::widget::Widget(status), crate::gauge::Gauge(readonly)],
 /// }
@@ -224,7 +224,7 @@ pub fn group_version(input: TokenStream) -> TokenStream {
 /// a type contain the keys of `#[genclient]` for verbs (`readonly`, `only_verbs`, `skip_verbs`, `no_verbs`,
 /// `no_status`), and `status`, which is required for a kind with a status if its client writes that. No CRD
 /// file is generated for these kinds; the fake clientset serves the definitions that kube's derive declares. A kind with
-/// `#[kube(derive = "logger_core::ApplyConfiguration")]`, and with that derive on its spec and status, has an apply
+/// `#[kube(derive = "kubewright_core::ApplyConfiguration")]`, and with that derive on its spec and status, has an apply
 /// configuration.
 ///
 /// Rename one of two types with the same name by `pub use path::Event as NewEvent;`: generated items have the name of
@@ -239,7 +239,7 @@ pub fn adopt(input: TokenStream) -> TokenStream {
     adopt::expand(input.into()).into()
 }
 
-/// Expands to the attribute grammar as data of `logger_core::grammar`, for `cargo xtask codegen explain`.
+/// Expands to the attribute grammar as data of `kubewright_core::grammar`, for `cargo xtask codegen explain`.
 #[doc(hidden)]
 #[proc_macro]
 pub fn grammar(_: TokenStream) -> TokenStream {

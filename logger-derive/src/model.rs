@@ -1,6 +1,6 @@
 //! The model of a root type with its spans: parsed from attributes and fields, input of checks and emitters.
 
-use logger_names::case;
+use kubewright_names::case;
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{
@@ -40,7 +40,7 @@ pub(crate) struct List {
 /// The common part of kinds and lists.
 pub(crate) struct Root {
     pub(crate) ident: Ident,
-    /// The path of `logger_core`.
+    /// The path of `kubewright_core`.
     pub(crate) krate: TokenStream,
     /// The doc comment, as an expression.
     pub(crate) docs: TokenStream,
@@ -230,7 +230,7 @@ fn named_fields<'a>(
     None
 }
 
-/// Returns the path of `logger_core`: that of the attribute, or the default.
+/// Returns the path of `kubewright_core`: that of the attribute, or the default.
 pub(crate) fn crate_path(given: Option<&Path>) -> TokenStream {
-    given.map_or_else(|| quote!(::logger_core), |path| quote!(#path))
+    given.map_or_else(|| quote!(::kubewright_core), |path| quote!(#path))
 }

@@ -8,7 +8,7 @@ mod pod;
 mod service;
 mod stateful_set;
 
-use logger_apply::{
+use kubewright_apply::{
     apps_v1::{DaemonSetApply, DeploymentApply, StatefulSetApply},
     core_v1::ServiceApply,
     policy_v1::PodDisruptionBudgetApply,

@@ -4,14 +4,14 @@ use std::{convert::Infallible, time::Duration};
 
 use futures::StreamExt;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use logger_client::{Clientset, informers::example_v2::LoggerInformer};
-use logger_manager::{BoxError, CancellationToken, DescribeFn, OperatorDescription, Runnable};
-use logger_runtime::{
+use kubewright_manager::{BoxError, CancellationToken, DescribeFn, OperatorDescription, Runnable};
+use kubewright_runtime::{
     Error, ObjectKey,
     controller::{Allow, Verb},
     informer::{Delivery, HandlerOptions},
     kube::api::PostParams,
 };
+use logger_client::{Clientset, informers::example_v2::LoggerInformer};
 use logger_types::v2::{Logger, LoggerSpec};
 use tokio::time::sleep;
 

@@ -5,21 +5,21 @@ use std::{io::Write, sync::Arc};
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 use http::Uri;
-use logger_core::description::WebhookNames;
-use logger_manager::{
+use kubewright_core::description::WebhookNames;
+use kubewright_manager::{
     Group, LeaderElectionConfig, Manager, ManagerBuilder, Telemetry, WebhookCertificates,
     crds::{Definitions, migrate},
     serving::{Authenticator, Certificates, MetricsHandler, Router, Server, ServerConfig},
+};
+use kubewright_runtime::{
+    kube::{Client, Config},
+    leader_election::unique_identity,
+    metrics::PrometheusMetrics,
 };
 use logger_operator::{
     DEFINITIONS, OperatorOptions, ProcessOptions, add_to,
     names::{CONTROLLER, CRDS_FIELD_MANAGER},
     observability, webhooks,
-};
-use logger_runtime::{
-    kube::{Client, Config},
-    leader_election::unique_identity,
-    metrics::PrometheusMetrics,
 };
 
 /// Run agents for Loggers, and report their observed state.

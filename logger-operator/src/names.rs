@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use k8s_openapi::api::core::v1::Pod;
-use logger_runtime::{ObjectKey, controller::MANAGED_BY_LABEL};
+use kubewright_runtime::{ObjectKey, controller::MANAGED_BY_LABEL};
 use logger_types::v2::Logger;
 use ring::digest::{SHA256, digest};
 
@@ -130,7 +130,7 @@ fn shorten(text: &str, name: &str, max: usize) -> String {
 #[cfg(test)]
 mod tests {
     use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-    use logger_names::validation::{is_dns_1035_label, label_value};
+    use kubewright_names::validation::{is_dns_1035_label, label_value};
     use logger_types::v2::LoggerSpec;
 
     use super::*;

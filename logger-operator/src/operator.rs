@@ -7,9 +7,8 @@ use k8s_openapi::api::{
     core::v1::{Pod, Service},
     policy::v1::PodDisruptionBudget,
 };
-use logger_client::{Clientset, SharedInformerFactory};
-use logger_manager::{Group, ManagerBuilder};
-use logger_runtime::{
+use kubewright_manager::{Group, ManagerBuilder};
+use kubewright_runtime::{
     ApiObject, Controller, EventRecorder, InformerFactoryBuilder,
     controller::{Allow, MANAGED_BY_LABEL, Verb},
     events::{EventConfig, InvalidControllerName},
@@ -17,6 +16,7 @@ use logger_runtime::{
     kube::Client,
     metrics::MetricsProvider,
 };
+use logger_client::{Clientset, SharedInformerFactory};
 use logger_types::v2::Logger;
 
 use crate::{

@@ -3,7 +3,7 @@
 use std::{net::SocketAddr, path::PathBuf};
 
 use clap::{Args, builder::NonEmptyStringValueParser};
-use logger_manager::LogFormat;
+use kubewright_manager::LogFormat;
 
 use crate::{children::AgentOptions, names::CONTROLLER};
 

@@ -7,11 +7,11 @@ use k8s_openapi::api::{
     core::v1::Pod,
     policy::v1::PodDisruptionBudget,
 };
-use logger_client::applyconfigurations::example_v2::{LoggerApply, LoggerStatusApply};
-use logger_core::{apply::ApplyConfiguration, verbs};
-use logger_runtime::{
+use kubewright_core::{apply::ApplyConfiguration, verbs};
+use kubewright_runtime::{
     Action, ApiObject, Context, Error, EventRecorder, EventType, Index, ObjectKey, Store, client::ScopedObject,
 };
+use logger_client::applyconfigurations::example_v2::{LoggerApply, LoggerStatusApply};
 use logger_types::v2::{Logger, LoggerStatus};
 
 use crate::{

@@ -11,7 +11,7 @@ use k8s_openapi::{
     api::{core::v1::Pod, policy::v1::PodDisruptionBudget},
     apimachinery::pkg::apis::meta::v1::Condition,
 };
-use logger_core::{Conditions, new_condition};
+use kubewright_core::{Conditions, new_condition};
 use logger_types::v2::{Logger, LoggerState, LoggerStatus, LoggerWorkload};
 
 use crate::{

@@ -3,9 +3,9 @@
 use std::{num::NonZeroU32, time::Duration};
 
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
+use kubewright_crd::quantity;
+use kubewright_names::validation::dns_1123_subdomain;
 use logger_agent::{JournalConfig, journal::MAX_DURATION};
-use logger_crd::quantity;
-use logger_names::validation::dns_1123_subdomain;
 use logger_types::{
     duration,
     v2::{LoggerRotation, LoggerSource, LoggerSpec, LoggerStorage},

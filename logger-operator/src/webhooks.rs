@@ -1,7 +1,7 @@
 //! The webhooks of the operator: the conversion between the versions of a Logger.
 
-use logger_core::{ConversionError, Converter};
-use logger_manager::Webhooks;
+use kubewright_core::{ConversionError, Converter};
+use kubewright_manager::Webhooks;
 use logger_types::{v1, v2};
 use serde_json::Value;
 

@@ -4,7 +4,7 @@ mod logger;
 
 pub use logger::{Logger, LoggerList, LoggerSpec, LoggerState, LoggerStatus};
 
-logger_core::group_version! {
+kubewright_core::group_version! {
     group = "example.com",
     version = "v1",
     kinds = [Logger, LoggerList],

@@ -8,7 +8,7 @@ pub use logger::{
     RecordSource,
 };
 
-logger_core::group_version! {
+kubewright_core::group_version! {
     group = "example.com",
     version = "v2",
     kinds = [Logger, LoggerList],

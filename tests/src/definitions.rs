@@ -17,7 +17,7 @@
 
 use std::{collections::BTreeMap, fs, path::PathBuf};
 
-use logger_crd::{
+use kubewright_crd::{
     definition as crd,
     field::{ErrorType, FieldError},
 };

@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use logger_runtime::sharding::SlotSet;
+use kubewright_runtime::sharding::SlotSet;
 use rustix::time::{ClockId, clock_gettime};
 
 /// Returns the time on the monotonic clock of the host.

@@ -117,7 +117,7 @@ pub fn duration_of_env(name: &str) -> Option<Duration> {
 
 /// Starts an embedded API server with every generated CRD and returns a client of it.
 pub async fn embedded() -> Client {
-    let client = logger_apiserver::ApiServer::new().client();
+    let client = kubewright_apiserver::ApiServer::new().client();
     install_crds(&client).await;
     client
 }
@@ -142,7 +142,8 @@ pub fn quickstart(args: &[&str]) -> Output {
 }
 
 /// The features that `cargo xtask test` enables, as `xtask/src/suite.rs` declares them.
-pub const FEATURES: &str = "crates/kubewright-apiserver/program,crates/kubewright-manager/otlp,crates/kubewright-runtime/compact,tests/compact";
+pub const FEATURES: &str =
+    "kubewright-apiserver/program,kubewright-manager/otlp,kubewright-runtime/compact,tests/compact";
 
 /// Builds a program of the workspace, and returns the path of its executable. The features are those of the suite, which
 /// has compiled all dependencies of the program.
@@ -164,7 +165,7 @@ pub fn program(name: &str) -> PathBuf {
 /// Returns a cargo command in this workspace, as a user starts it.
 pub fn cargo(args: &[&str]) -> Command {
     // Settings, such as those of profiles, are the same for all commands, which then share the compiled packages.
-    let mut cargo = logger_project::workspace::cargo(args);
+    let mut cargo = kubewright_project::workspace::cargo(args);
     cargo.current_dir(workspace_root());
     cargo
 }

@@ -13,7 +13,7 @@ use kube::{
     Api,
     api::{DeleteParams, ListParams, Patch, PatchParams, PostParams},
 };
-use logger_runtime::CancellationToken;
+use kubewright_runtime::CancellationToken;
 use serde_json::json;
 use tokio::{
     task::JoinSet,

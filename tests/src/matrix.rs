@@ -6,7 +6,7 @@ mod verify;
 use std::marker::PhantomData;
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use logger_core::{
+use kubewright_core::{
     meta::{ApiKind, Scope, Verb},
     verbs,
 };
@@ -92,7 +92,7 @@ probes! {
 #[macro_export]
 macro_rules! granted {
     ($kind:ident: $($verb:ident $name:ident),* $(,)?) => {
-        [$((logger_core::meta::Verb::$verb, $crate::matrix::Probe::<matrix_types::v1::$kind>::$name)),*]
+        [$((kubewright_core::meta::Verb::$verb, $crate::matrix::Probe::<matrix_types::v1::$kind>::$name)),*]
     };
     ($kind:ident) => {
         $crate::granted! {
@@ -113,8 +113,8 @@ macro_rules! subject {
         #[allow(unused_imports)]
         use $crate::matrix::NotGranted as _;
         $crate::matrix::Subject {
-            kind: <matrix_types::v1::$kind as logger_core::Kind>::API_KIND,
-            scope: logger_core::meta::Scope::$scope,
+            kind: <matrix_types::v1::$kind as kubewright_core::Kind>::API_KIND,
+            scope: kubewright_core::meta::Scope::$scope,
             status: stringify!($status),
             getter: stringify!($getter),
             granted: $crate::granted!($kind),

@@ -2,7 +2,7 @@
 
 use std::{ops::Range, time::Duration};
 
-use logger_runtime::sharding::{Slot, SlotSet};
+use kubewright_runtime::sharding::{Slot, SlotSet};
 
 use crate::{history::Run, journal::Event};
 

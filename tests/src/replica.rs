@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use logger_runtime::LeaderElectionConfig;
+use kubewright_runtime::LeaderElectionConfig;
 use serde::{Deserialize, Serialize};
 
 pub use running::{Error, Figures, Replica};

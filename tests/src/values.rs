@@ -6,7 +6,7 @@
 
 use std::{collections::BTreeMap, fs, path::PathBuf};
 
-use logger_crd::{field::FieldError, value};
+use kubewright_crd::{field::FieldError, value};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -106,7 +106,7 @@ pub fn schema(loose: bool) -> Value {
 }
 
 impl Case {
-    /// Returns the answer of `logger_crd::value`, which applies its steps in the order of the server.
+    /// Returns the answer of `kubewright_crd::value`, which applies its steps in the order of the server.
     pub fn ours(&self, schema: &Value) -> Answer {
         let new = self.defaulted(&self.new, schema);
         let mut findings = value::validate_embedded_resources(&new, schema);

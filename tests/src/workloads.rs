@@ -17,8 +17,8 @@ mod stateful_sets;
 
 use futures::future::LocalBoxFuture;
 use kube::Client;
-use logger_apiserver::ApiServer;
-use logger_runtime::CancellationToken;
+use kubewright_apiserver::ApiServer;
+use kubewright_runtime::CancellationToken;
 
 pub use cluster::Cluster;
 use cluster::Nodes;
@@ -38,7 +38,7 @@ impl Scenario {
     /// The runtime should have a paused clock.
     pub async fn simulate(&self) -> Outcome {
         let client = ApiServer::new().client();
-        let simulator = logger_simulator::Cluster::builder(client.clone()).build().expect("there are no nodes");
+        let simulator = kubewright_simulator::Cluster::builder(client.clone()).build().expect("there are no nodes");
         let stop = CancellationToken::new();
         let scenario = async {
             let outcome = self.execute(client, Nodes::Simulated(simulator.clone())).await;

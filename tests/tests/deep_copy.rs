@@ -17,7 +17,7 @@ use k8s_openapi::{
     },
     jiff::Timestamp,
 };
-use logger_core::DeepCopy;
+use kubewright_core::DeepCopy;
 use proptest::{
     collection::{btree_map, vec},
     option,
@@ -299,7 +299,7 @@ trait Shape {
     fn deep_copy_shape(&self) -> Box<dyn Shape>;
 }
 
-logger_core::deep_copy_dyn!(Shape, deep_copy_shape);
+kubewright_core::deep_copy_dyn!(Shape, deep_copy_shape);
 
 #[derive(DeepCopy)]
 #[deep_copy(dyn(Shape))]

@@ -27,10 +27,13 @@ fn name(package: &Value) -> &str {
 #[test]
 fn the_libraries_are_published_and_nothing_else_is() {
     let names: Vec<_> = published().iter().map(|package| name(package).to_owned()).collect();
-    let mut libraries: Vec<_> = fs::read_dir(tests::workspace_root())
-        .unwrap()
+    let root = tests::workspace_root();
+    let directories = [fs::read_dir(&root).unwrap(), fs::read_dir(root.join("crates")).unwrap()];
+    let mut libraries: Vec<_> = directories
+        .into_iter()
+        .flatten()
         .filter_map(|entry| entry.unwrap().file_name().into_string().ok())
-        .filter(|directory| directory.starts_with("logger-"))
+        .filter(|directory| directory.starts_with("logger-") || directory.starts_with("kubewright"))
         .collect();
     libraries.sort();
     let mut sorted = names.clone();
@@ -111,7 +114,7 @@ fn copy(from: &Path, to: &Path) {
 fn use_packed_crates(manifest: &Path, crates: &[(String, PathBuf)]) {
     let mut text = fs::read_to_string(manifest).unwrap();
     for (name, _) in crates {
-        text = text.replace(&format!("path = \"../../{name}\""), "version = \"0.1.0\"");
+        text = text.replace(&format!("path = \"../../crates/{name}\""), "version = \"0.1.0\"");
     }
     assert!(!text.contains("../.."), "{text}");
     text.push_str("\n[patch.crates-io]\n");

@@ -1,14 +1,14 @@
-//! A project of `cargo logger init` from the empty folder to checked manifests: it compiles without warnings, its tests pass,
+//! A project of `cargo kubewright init` from the empty folder to checked manifests: it compiles without warnings, its tests pass,
 //! and what it generates is up to date.
 
 use std::fs;
 
 use tests::user_project::{UserProject, checkout};
 
-/// Runs `cargo logger init` with the crates of this checkout.
+/// Runs `cargo kubewright init` with the crates of this checkout.
 fn init(project: &UserProject) {
-    let program = ["run", "--offline", "--quiet", "--package", "logger-project", "--bin", "cargo-logger", "--"];
-    let options = ["logger", "init", "--domain", "example.com", "--name", "my-operator"];
+    let program = ["run", "--offline", "--quiet", "--package", "kubewright-project", "--bin", "cargo-kubewright", "--"];
+    let options = ["kubewright", "init", "--domain", "example.com", "--name", "my-operator"];
     let mut cargo = tests::cargo(&program);
     let output = cargo.args(options).arg(&project.path).arg("--source").arg(checkout()).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -27,7 +27,7 @@ fn a_new_project_works_at_once() {
     project.run("cargo xtask create api --group '' --version v1beta1 --kind Person --plural people --cluster-scoped");
     let again = project.run("cargo xtask create api --group apps --version v1 --kind Widget");
     assert!(again.contains("nothing to do"), "{again}");
-    project.run("sed s,cargo-logger/v[0-9]*,cargo-logger/v1, PROJECT > former; mv former PROJECT");
+    project.run("sed s,cargo-kubewright/v[0-9]*,cargo-kubewright/v1, PROJECT > former; mv former PROJECT");
     let updated = project.run("cargo xtask update --allow-dirty");
     assert!(updated.contains("replace PROJECT\nnext: "), "{updated}");
     let again = project.run("cargo xtask update");

@@ -2,7 +2,7 @@
 //! operator with the numbers of the book.
 //!
 //! Without a control plane and its components the test is ignored, and one line describes how to build them. With
-//! `LOGGER_REQUIRE_CONTROL_PLANE=1`, as in CI, that is a failure.
+//! `KUBEWRIGHT_REQUIRE_CONTROL_PLANE=1`, as in CI, that is a failure.
 
 use std::{
     env,
@@ -74,11 +74,11 @@ fn every_step_works(environment: &Environment) -> Result<(), Failed> {
     Ok(fs::remove_dir_all(&parent)?)
 }
 
-/// Returns a search path that starts with a directory of links to kubectl and to `cargo-logger`.
+/// Returns a search path that starts with a directory of links to kubectl and to `cargo-kubewright`.
 fn path(directory: &Path, kubectl: &Path) -> Result<OsString, Box<dyn Error>> {
     fs::create_dir(directory)?;
     symlink(fs::canonicalize(kubectl)?, directory.join("kubectl"))?;
-    symlink(tests::program("cargo-logger"), directory.join("cargo-logger"))?;
+    symlink(tests::program("cargo-kubewright"), directory.join("cargo-kubewright"))?;
     let inherited = env::var_os("PATH").unwrap_or_default();
     Ok(env::join_paths(iter::once(directory.to_owned()).chain(env::split_paths(&inherited)))?)
 }

@@ -8,7 +8,7 @@ use std::{
     process::{Command, ExitCode, ExitStatus},
 };
 
-pub(crate) use logger_project::workspace::{cargo as command, workspace_root};
+pub(crate) use kubewright_project::workspace::{cargo as command, workspace_root};
 
 /// Runs the program of a package in the current directory, and returns its exit code.
 pub(crate) fn run_package(package: &str, args: &[OsString]) -> ExitCode {

@@ -1,4 +1,4 @@
-//! The commands of this repository. `logger_codegen` generates code; programs that need a client or a server are run with
+//! The commands of this repository. `kubewright_codegen` generates code; programs that need a client or a server are run with
 //! cargo.
 
 mod cargo;
@@ -7,7 +7,7 @@ mod suite;
 use std::{ffi::OsString, process::ExitCode};
 
 use clap::Parser;
-use logger_codegen::{
+use kubewright_codegen::{
     Args, Command, Docs, ProjectDirs,
     internal::{run_attributes, run_kubernetes},
 };
@@ -18,7 +18,7 @@ enum Xtask {
     #[command(flatten)]
     Api(Command),
     #[command(flatten)]
-    Project(logger_project::Command),
+    Project(kubewright_project::Command),
     /// Run the Logger scenario: agents record to files, a node is killed, and no record is lost. `--kubeconfig FILE
     /// --image IMAGE` runs it on a real cluster.
     Quickstart(Forwarded),
@@ -39,7 +39,7 @@ enum Xtask {
 }
 
 /// The program that runs the suites, and those that envtest starts as etcd and kube-apiserver.
-const SUITES: [&str; 4] = ["suites", "envtest-etcd", "envtest-kube-apiserver", "logger-apiserver"];
+const SUITES: [&str; 4] = ["suites", "envtest-etcd", "envtest-kube-apiserver", "kubewright-apiserver"];
 
 /// Arguments that are forwarded to another program, including `--help`.
 #[derive(clap::Args)]
@@ -71,7 +71,7 @@ fn codegen(args: &Args) -> ExitCode {
     let root = cargo::workspace_root();
     let is_single = args.root.is_some() || args.action.is_some() || args.schema_patch.is_some();
     let reference_args = Args { root: args.root.clone().or_else(|| Some(root.clone())), ..args.clone() };
-    let reference = logger_codegen::run(logger_types::groups(), &reference_args);
+    let reference = kubewright_codegen::run(logger_types::groups(), &reference_args);
     if is_single || args.stdout || args.sizes || reference == ExitCode::from(2) {
         return reference;
     }
@@ -80,8 +80,8 @@ fn codegen(args: &Args) -> ExitCode {
     let kubernetes = run_kubernetes(&root, args.check);
     let attributes = run_attributes(&root, args.check);
     let below = |directory: &str| Args { root: Some(root.join(directory)), ..args.clone() };
-    let fixture = logger_codegen::run(&fixture_types::groups(), &below("tests/fixture"));
-    let matrix = logger_codegen::run(matrix_types::groups(), &below("tests/matrix"));
+    let fixture = kubewright_codegen::run(&fixture_types::groups(), &below("tests/fixture"));
+    let matrix = kubewright_codegen::run(matrix_types::groups(), &below("tests/matrix"));
     [pages, fixture, matrix, kubernetes, attributes]
         .into_iter()
         .find(|code| *code != ExitCode::SUCCESS)

@@ -37,12 +37,13 @@ enum Run {
     /// The test binaries of the workspace, several at a time.
     Binaries,
     /// A program with its arguments, that `cargo install` installs from the package. Without it the step is skipped, or
-    /// fails if `LOGGER_REQUIRE_TOOLS` is 1.
+    /// fails if `KUBEWRIGHT_REQUIRE_TOOLS` is 1.
     Tool { package: &'static str, args: &'static [&'static str] },
 }
 
 /// The features that no other crate enables: the API server as a program, the export of traces, and compact caches.
-pub(crate) const FEATURES: &str = "crates/kubewright-apiserver/program,crates/kubewright-manager/otlp,crates/kubewright-runtime/compact,tests/compact";
+pub(crate) const FEATURES: &str =
+    "kubewright-apiserver/program,kubewright-manager/otlp,kubewright-runtime/compact,tests/compact";
 
 const STEPS: &[Step] = &[
     // Of all features and platforms, which the offline commands of later steps need.
@@ -170,8 +171,8 @@ fn execute(name: &str, run: &Run, totals: &mut Option<binaries::Totals>) -> Outc
             };
             match tool().arg("--version").stdout(Stdio::null()).status() {
                 Ok(_) => succeeds(tool().args(*args)).into(),
-                Err(_) if std::env::var_os("LOGGER_REQUIRE_TOOLS").is_some_and(|value| value == "1") => {
-                    eprintln!("error: {package} is not installed, and LOGGER_REQUIRE_TOOLS is 1");
+                Err(_) if std::env::var_os("KUBEWRIGHT_REQUIRE_TOOLS").is_some_and(|value| value == "1") => {
+                    eprintln!("error: {package} is not installed, and KUBEWRIGHT_REQUIRE_TOOLS is 1");
                     Outcome::Failed
                 }
                 Err(_) => Outcome::Skipped(package),

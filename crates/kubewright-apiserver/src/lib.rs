@@ -10,7 +10,7 @@
 //! use k8s_openapi::api::core::v1::Namespace;
 //! use kube::Api;
 //!
-//! let server = logger_apiserver::ApiServer::new();
+//! let server = kubewright_apiserver::ApiServer::new();
 //! let namespaces: Api<Namespace> = Api::all(server.client());
 //! assert!(namespaces.get_opt("default").await?.is_some());
 //! # Ok(())
@@ -110,7 +110,7 @@
 //! # The program
 //!
 //! The feature `serve` adds the server on a socket (`serve::serve`, with `serve::Limits`) and objects in a data directory
-//! (`Builder::build_on`); `program` adds a program that serves real kubectl: `cargo run -p logger-apiserver --features
+//! (`Builder::build_on`); `program` adds a program that serves real kubectl: `cargo run -p kubewright-apiserver --features
 //! program -- --port 0 --write-kubeconfig FILE [--data-dir DIR]`. Discovery, OpenAPI and health checks are served with
 //! and without the features, and `/metrics` with them: requests, watches and objects under the names of kube-apiserver,
 //! as OpenMetrics text. The program serves HTTPS and authenticates requests (`serve::serve_tls`), unless it has the

@@ -12,7 +12,7 @@ use std::{
 
 use anyhow::Context;
 use clap::{ArgAction, Parser, ValueEnum};
-use logger_apiserver::{
+use kubewright_apiserver::{
     ApiServer, Authentication, Builder, Safety,
     serve::{self, Authority, Limits, PemPair, Tls},
 };

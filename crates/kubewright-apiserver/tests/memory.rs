@@ -13,7 +13,7 @@ use std::{
 use allocation_counter::measure;
 use http::{Request, StatusCode, header::CONTENT_TYPE};
 use http_body_util::BodyExt;
-use logger_apiserver::ApiServer;
+use kubewright_apiserver::ApiServer;
 use proptest::{prelude::*, test_runner::TestCaseError};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;

@@ -2,10 +2,10 @@
 //! Apply configurations of `core/v1`.
 
 use std::collections::BTreeMap;
-use logger_core::apply::{
+use kubewright_core::apply::{
     self, ApiVersion, ApplyConfiguration, ExtractError, KindName, Metadata,
 };
-use logger_core::serde::{Deserialize, Serialize};
+use kubewright_core::serde::{Deserialize, Serialize};
 
 /// Apply configuration of [`AWSElasticBlockStoreVolumeSource`](k8s_openapi::api::core::v1::AWSElasticBlockStoreVolumeSource).
 ///
@@ -13,7 +13,7 @@ use logger_core::serde::{Deserialize, Serialize};
 ///
 /// An AWS EBS disk must exist before mounting to a container. The disk must also be in the same AWS zone as the kubelet. An AWS EBS disk can only be mounted as read/write once. AWS EBS volumes support ownership management and SELinux relabeling.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct AWSElasticBlockStoreVolumeSourceApply {
     /// fsType is the filesystem type of the volume that you want to mount. Tip: Ensure that the filesystem type is supported by the host operating system. Examples: "ext4", "xfs", "ntfs". Implicitly inferred to be "ext4" if unspecified. More info: https://kubernetes.io/docs/concepts/storage/volumes#awselasticblockstore
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -60,7 +60,7 @@ impl AWSElasticBlockStoreVolumeSourceApply {
 ///
 /// Affinity is a group of affinity scheduling rules.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct AffinityApply {
     /// Describes node affinity scheduling rules for the pod.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -102,7 +102,7 @@ impl AffinityApply {
 ///
 /// AppArmorProfile defines a pod or container's AppArmor settings.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct AppArmorProfileApply {
     /// localhostProfile indicates a profile loaded on the node that should be used. The profile must be preconfigured on the node to work. Must match the loaded name of the profile. Must be set if and only if type is "Localhost".
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -139,7 +139,7 @@ impl AppArmorProfileApply {
 ///
 /// AzureDisk represents an Azure Data Disk mount on the host and bind mount to the pod.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct AzureDiskVolumeSourceApply {
     /// cachingMode is the Host Caching mode: None, Read Only, Read Write.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -202,7 +202,7 @@ impl AzureDiskVolumeSourceApply {
 ///
 /// AzureFile represents an Azure File Service mount on the host and bind mount to the pod.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct AzureFileVolumeSourceApply {
     /// readOnly defaults to false (read/write). ReadOnly here will force the ReadOnly setting in VolumeMounts.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -241,7 +241,7 @@ impl AzureFileVolumeSourceApply {
 ///
 /// Represents a source location of a volume to mount, managed by an external CSI driver
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct CSIVolumeSourceApply {
     /// driver is the name of the CSI driver that handles this volume. Consult with your admin for the correct name as registered in the cluster.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -304,7 +304,7 @@ impl CSIVolumeSourceApply {
 ///
 /// Adds and removes POSIX capabilities from running containers.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct CapabilitiesApply {
     /// Added capabilities
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -338,7 +338,7 @@ impl CapabilitiesApply {
 ///
 /// Represents a Ceph Filesystem mount that lasts the lifetime of a pod Cephfs volumes do not support ownership management or SELinux relabeling.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct CephFSVolumeSourceApply {
     /// monitors is Required: Monitors is a collection of Ceph monitors More info: https://examples.k8s.io/volumes/cephfs/README.md#how-to-use-it
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -404,7 +404,7 @@ impl CephFSVolumeSourceApply {
 ///
 /// Represents a cinder volume resource in Openstack. A Cinder volume must exist before mounting to a container. The volume must also be in the same region as the kubelet. Cinder volumes support ownership management and SELinux relabeling.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct CinderVolumeSourceApply {
     /// fsType is the filesystem type to mount. Must be a filesystem type supported by the host operating system. Examples: "ext4", "xfs", "ntfs". Implicitly inferred to be "ext4" if unspecified. More info: https://examples.k8s.io/mysql-cinder-pd/README.md
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -451,7 +451,7 @@ impl CinderVolumeSourceApply {
 ///
 /// ClientIPConfig represents the configurations of Client IP based session affinity.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct ClientIPConfigApply {
     /// timeoutSeconds specifies the seconds of ClientIP type session sticky time. The value must be >0 && <=86400(for 1 day) if ServiceAffinity == "ClientIP". Default value is 10800(for 3 hours).
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -474,7 +474,7 @@ impl ClientIPConfigApply {
 ///
 /// ClusterTrustBundleProjection describes how to select a set of ClusterTrustBundle objects and project their contents into the pod filesystem.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct ClusterTrustBundleProjectionApply {
     /// Select all ClusterTrustBundles that match this label selector.  Only has effect if signerName is set.  Mutually-exclusive with name.  If unset, interpreted as "match nothing".  If set but empty, interpreted as "match everything".
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -532,7 +532,7 @@ impl ClusterTrustBundleProjectionApply {
 ///
 /// ConfigMap holds configuration data for pods to consume.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct ConfigMapApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<k8s_openapi::api::core::v1::ConfigMap>,
@@ -634,7 +634,7 @@ impl ApplyConfiguration for ConfigMapApply {
 ///
 /// The contents of the target ConfigMap's Data field will represent the key-value pairs as environment variables.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct ConfigMapEnvSourceApply {
     /// Name of the referent. This field is effectively required, but due to backwards compatibility is allowed to be empty. Instances of this type with an empty value here are almost certainly wrong. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/names/#names
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -665,7 +665,7 @@ impl ConfigMapEnvSourceApply {
 ///
 /// Selects a key from a ConfigMap.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct ConfigMapKeySelectorApply {
     /// The key to select.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -706,7 +706,7 @@ impl ConfigMapKeySelectorApply {
 ///
 /// The contents of the target ConfigMap's Data field will be presented in a projected volume as files using the keys in the Data field as the file names, unless the items element is populated with specific mappings of keys to paths. Note that this is identical to a configmap volume source without the default mode.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct ConfigMapProjectionApply {
     /// items if unspecified, each key-value pair in the Data field of the referenced ConfigMap will be projected into the volume as a file whose name is the key and content is the value. If specified, the listed keys will be projected into the specified paths, and unlisted keys will not be present. If a key is specified which is not present in the ConfigMap, the volume setup will error unless it is marked optional. Paths must be relative and may not contain the '..' path or start with '..'.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -750,7 +750,7 @@ impl ConfigMapProjectionApply {
 ///
 /// The contents of the target ConfigMap's Data field will be presented in a volume as files using the keys in the Data field as the file names, unless the items element is populated with specific mappings of keys to paths. ConfigMap volumes support ownership management and SELinux relabeling.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct ConfigMapVolumeSourceApply {
     /// defaultMode is optional: mode bits used to set permissions on created files by default. Must be an octal value between 0000 and 0777 or a decimal value between 0 and 511. YAML accepts both octal and decimal values, JSON requires decimal values for mode bits. Defaults to 0644. Directories within the path are not affected by this setting. This might be in conflict with other options that affect the file mode, like fsGroup, and the result can be other mode bits set.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -800,7 +800,7 @@ impl ConfigMapVolumeSourceApply {
 ///
 /// A single application container that you want to run within a pod.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct ContainerApply {
     /// Arguments to the entrypoint. The container image's CMD is used if this is not provided. Variable references $(VAR_NAME) are expanded using the container's environment. If a variable cannot be resolved, the reference in the input string will be unchanged. Double $$ are reduced to a single $, which allows for escaping the $(VAR_NAME) syntax: i.e. "$$(VAR_NAME)" will produce the string literal "$(VAR_NAME)". Escaped references will never be expanded, regardless of whether the variable exists or not. Cannot be updated. More info: https://kubernetes.io/docs/tasks/inject-data-application/define-command-argument-container/#running-a-command-in-a-shell
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -1051,7 +1051,7 @@ impl ContainerApply {
 ///
 /// ContainerExtendedResourceRequest has the mapping of container name, extended resource name to the device request name.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct ContainerExtendedResourceRequestApply {
     /// The name of the container requesting resources.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -1090,7 +1090,7 @@ impl ContainerExtendedResourceRequestApply {
 ///
 /// ContainerPort represents a network port in a single container.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct ContainerPortApply {
     /// Number of port to expose on the pod's IP address. This must be a valid port number, 0 < x < 65536.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -1145,7 +1145,7 @@ impl ContainerPortApply {
 ///
 /// ContainerResizePolicy represents resource resize policy for the container.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct ContainerResizePolicyApply {
     /// Name of the resource to which this resource resize policy applies. Supported values: cpu, memory.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -1176,7 +1176,7 @@ impl ContainerResizePolicyApply {
 ///
 /// ContainerRestartRule describes how a container exit is handled.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct ContainerRestartRuleApply {
     /// Specifies the action taken on a container exit if the requirements are satisfied. The only possible value is "Restart" to restart the container.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -1210,7 +1210,7 @@ impl ContainerRestartRuleApply {
 ///
 /// ContainerRestartRuleOnExitCodes describes the condition for handling an exited container based on its exit codes.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct ContainerRestartRuleOnExitCodesApply {
     /// Represents the relationship between the container exit code(s) and the specified values. Possible values are: - In: the requirement is satisfied if the container exit code is in the
     ///   set of specified values.
@@ -1244,7 +1244,7 @@ impl ContainerRestartRuleOnExitCodesApply {
 ///
 /// ContainerState holds a possible state of container. Only one of its members may be specified. If none of them is specified, the default one is ContainerStateWaiting.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct ContainerStateApply {
     /// Details about a running container
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -1283,7 +1283,7 @@ impl ContainerStateApply {
 ///
 /// ContainerStateRunning is a running state of a container.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct ContainerStateRunningApply {
     /// Time at which the container was last (re-)started
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -1309,7 +1309,7 @@ impl ContainerStateRunningApply {
 ///
 /// ContainerStateTerminated is a terminated state of a container.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct ContainerStateTerminatedApply {
     /// Container's ID in the format '<type>://<container_id>'
     #[serde(rename = "containerID", skip_serializing_if = "Option::is_none")]
@@ -1386,7 +1386,7 @@ impl ContainerStateTerminatedApply {
 ///
 /// ContainerStateWaiting is a waiting state of a container.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct ContainerStateWaitingApply {
     /// Message regarding why the container is not yet running.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -1417,7 +1417,7 @@ impl ContainerStateWaitingApply {
 ///
 /// ContainerStatus contains details for the current status of this container.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct ContainerStatusApply {
     /// AllocatedResources represents the compute resources allocated for this container by the node. Kubelet sets this value to Container.Resources.Requests upon successful pod admission and after successfully admitting desired pod resize.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -1570,7 +1570,7 @@ impl ContainerStatusApply {
 ///
 /// ContainerUser represents user identity information
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct ContainerUserApply {
     /// Linux holds user identity information initially attached to the first process of the containers in Linux. Note that the actual running identity can be changed if the process has enough privilege to do so.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -1593,7 +1593,7 @@ impl ContainerUserApply {
 ///
 /// Represents downward API info for projecting into a projected volume. Note that this is identical to a downwardAPI volume source without the default mode.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct DownwardAPIProjectionApply {
     /// Items is a list of DownwardAPIVolume file
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -1619,7 +1619,7 @@ impl DownwardAPIProjectionApply {
 ///
 /// DownwardAPIVolumeFile represents information to create the file containing the pod field
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct DownwardAPIVolumeFileApply {
     /// Required: Selects a field of the pod: only annotations, labels, name, namespace and uid are supported.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -1669,7 +1669,7 @@ impl DownwardAPIVolumeFileApply {
 ///
 /// DownwardAPIVolumeSource represents a volume containing downward API info. Downward API volumes support ownership management and SELinux relabeling.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct DownwardAPIVolumeSourceApply {
     /// Optional: mode bits to use on created files by default. Must be a Optional: mode bits used to set permissions on created files by default. Must be an octal value between 0000 and 0777 or a decimal value between 0 and 511. YAML accepts both octal and decimal values, JSON requires decimal values for mode bits. Defaults to 0644. Directories within the path are not affected by this setting. This might be in conflict with other options that affect the file mode, like fsGroup, and the result can be other mode bits set.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -1703,7 +1703,7 @@ impl DownwardAPIVolumeSourceApply {
 ///
 /// Represents an empty directory for a pod. Empty directory volumes support ownership management and SELinux relabeling.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct EmptyDirVolumeSourceApply {
     /// medium represents what type of storage medium should back this directory. The default is "" which means to use the node's default medium. Must be an empty string (default) or Memory. More info: https://kubernetes.io/docs/concepts/storage/volumes#emptydir
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -1737,7 +1737,7 @@ impl EmptyDirVolumeSourceApply {
 ///
 /// EnvFromSource represents the source of a set of ConfigMaps or Secrets
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct EnvFromSourceApply {
     /// The ConfigMap to select from
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -1779,7 +1779,7 @@ impl EnvFromSourceApply {
 ///
 /// EnvVar represents an environment variable present in a Container.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct EnvVarApply {
     /// Name of the environment variable. May consist of any printable ASCII characters except '='.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -1818,7 +1818,7 @@ impl EnvVarApply {
 ///
 /// EnvVarSource represents a source for the value of an EnvVar.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct EnvVarSourceApply {
     /// Selects a key of a ConfigMap.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -1884,7 +1884,7 @@ impl EnvVarSourceApply {
 ///
 /// To add an ephemeral container, use the ephemeralcontainers subresource of an existing Pod. Ephemeral containers may not be removed or restarted.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct EphemeralContainerApply {
     /// Arguments to the entrypoint. The image's CMD is used if this is not provided. Variable references $(VAR_NAME) are expanded using the container's environment. If a variable cannot be resolved, the reference in the input string will be unchanged. Double $$ are reduced to a single $, which allows for escaping the $(VAR_NAME) syntax: i.e. "$$(VAR_NAME)" will produce the string literal "$(VAR_NAME)". Escaped references will never be expanded, regardless of whether the variable exists or not. Cannot be updated. More info: https://kubernetes.io/docs/tasks/inject-data-application/define-command-argument-container/#running-a-command-in-a-shell
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -2148,7 +2148,7 @@ impl EphemeralContainerApply {
 ///
 /// Represents an ephemeral volume that is handled by a normal storage driver.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct EphemeralVolumeSourceApply {
     /// Will be used to create a stand-alone PVC to provision the volume. The pod in which this EphemeralVolumeSource is embedded will be the owner of the PVC, i.e. the PVC will be deleted together with the pod.  The name of the PVC will be `<pod name>-<volume name>` where `<volume name>` is the name from the `PodSpec.Volumes` array entry. Pod validation will reject the pod if the concatenated name is not valid for a PVC (for example, too long).
     ///
@@ -2180,7 +2180,7 @@ impl EphemeralVolumeSourceApply {
 ///
 /// ExecAction describes a "run in container" action.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct ExecActionApply {
     /// Command is the command line to execute inside the container, the working directory for the command  is root ('/') in the container's filesystem. The command is simply exec'd, it is not run inside a shell, so traditional shell instructions ('|', etc) won't work. To use a shell, you need to explicitly call out to that shell. Exit status of 0 is treated as live/healthy and non-zero is unhealthy.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -2206,7 +2206,7 @@ impl ExecActionApply {
 ///
 /// Represents a Fibre Channel volume. Fibre Channel volumes can only be mounted as read/write once. Fibre Channel volumes support ownership management and SELinux relabeling.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct FCVolumeSourceApply {
     /// fsType is the filesystem type to mount. Must be a filesystem type supported by the host operating system. Ex. "ext4", "xfs", "ntfs". Implicitly inferred to be "ext4" if unspecified.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -2267,7 +2267,7 @@ impl FCVolumeSourceApply {
 ///
 /// FileKeySelector selects a key of the env file.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct FileKeySelectorApply {
     /// The key within the env file. An invalid key will prevent the pod from starting. The keys defined within a source may consist of any printable ASCII characters except '='. During Alpha stage of the EnvFiles feature gate, the key size is limited to 128 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -2316,7 +2316,7 @@ impl FileKeySelectorApply {
 ///
 /// FlexVolume represents a generic volume resource that is provisioned/attached using an exec based plugin.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct FlexVolumeSourceApply {
     /// driver is the name of the driver to use for this volume.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -2374,7 +2374,7 @@ impl FlexVolumeSourceApply {
 ///
 /// Represents a Flocker volume mounted by the Flocker agent. One and only one of datasetName and datasetUUID should be set. Flocker volumes do not support ownership management or SELinux relabeling.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct FlockerVolumeSourceApply {
     /// datasetName is Name of the dataset stored as metadata -> name on the dataset for Flocker should be considered as deprecated
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -2407,7 +2407,7 @@ impl FlockerVolumeSourceApply {
 ///
 /// A GCE PD must exist before mounting to a container. The disk must also be in the same GCE project and zone as the kubelet. A GCE PD can only be mounted as read/write once or read-only many times. GCE PDs support ownership management and SELinux relabeling.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct GCEPersistentDiskVolumeSourceApply {
     /// fsType is filesystem type of the volume that you want to mount. Tip: Ensure that the filesystem type is supported by the host operating system. Examples: "ext4", "xfs", "ntfs". Implicitly inferred to be "ext4" if unspecified. More info: https://kubernetes.io/docs/concepts/storage/volumes#gcepersistentdisk
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -2454,7 +2454,7 @@ impl GCEPersistentDiskVolumeSourceApply {
 ///
 /// GRPCAction specifies an action involving a GRPC service.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct GRPCActionApply {
     /// Port number of the gRPC service. Number must be in the range 1 to 65535.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -2489,7 +2489,7 @@ impl GRPCActionApply {
 ///
 /// DEPRECATED: GitRepo is deprecated. To provision a container with a git repo, mount an EmptyDir into an InitContainer that clones the repo using git, then mount the EmptyDir into the Pod's container.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct GitRepoVolumeSourceApply {
     /// directory is the target directory name. Must not contain or start with '..'.  If '.' is supplied, the volume directory will be the git repository.  Otherwise, if specified, the volume will contain the git repository in the subdirectory with the given name.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -2528,7 +2528,7 @@ impl GitRepoVolumeSourceApply {
 ///
 /// Represents a Glusterfs mount that lasts the lifetime of a pod. Glusterfs volumes do not support ownership management or SELinux relabeling.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct GlusterfsVolumeSourceApply {
     /// endpoints is the endpoint name that details Glusterfs topology.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -2567,7 +2567,7 @@ impl GlusterfsVolumeSourceApply {
 ///
 /// HTTPGetAction describes an action based on HTTP Get requests.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct HTTPGetActionApply {
     /// Host name to connect to, defaults to the pod IP. You probably want to set "Host" in httpHeaders instead.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -2628,7 +2628,7 @@ impl HTTPGetActionApply {
 ///
 /// HTTPHeader describes a custom header to be used in HTTP probes
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct HTTPHeaderApply {
     /// The header field name. This will be canonicalized upon output, so case-variant names will be understood as the same header.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -2659,7 +2659,7 @@ impl HTTPHeaderApply {
 ///
 /// HostAlias holds the mapping between IP and hostnames that will be injected as an entry in the pod's hosts file.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct HostAliasApply {
     /// Hostnames for the above IP address.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -2693,7 +2693,7 @@ impl HostAliasApply {
 ///
 /// HostIP represents a single IP address allocated to the host.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct HostIPApply {
     /// IP is the IP address assigned to the host
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -2716,7 +2716,7 @@ impl HostIPApply {
 ///
 /// Represents a host path mapped into a pod. Host path volumes do not support ownership management or SELinux relabeling.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct HostPathVolumeSourceApply {
     /// path of the directory on the host. If the path is a symlink, it will follow the link to the real path. More info: https://kubernetes.io/docs/concepts/storage/volumes#hostpath
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -2747,7 +2747,7 @@ impl HostPathVolumeSourceApply {
 ///
 /// Represents an ISCSI disk. ISCSI volumes can only be mounted as read/write once. ISCSI volumes support ownership management and SELinux relabeling.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct ISCSIVolumeSourceApply {
     /// chapAuthDiscovery defines whether support iSCSI Discovery CHAP authentication
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -2853,7 +2853,7 @@ impl ISCSIVolumeSourceApply {
 ///
 /// ImageVolumeSource represents a image volume resource.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct ImageVolumeSourceApply {
     /// Policy for pulling OCI objects. Possible values are: Always: the kubelet always attempts to pull the reference. Container creation will fail If the pull fails. Never: the kubelet never pulls the reference and only uses a local image or artifact. Container creation will fail if the reference isn't present. IfNotPresent: the kubelet pulls if the reference isn't already present on disk. Container creation will fail if the reference isn't present and the pull fails. Defaults to Always if :latest tag is specified, or IfNotPresent otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -2884,7 +2884,7 @@ impl ImageVolumeSourceApply {
 ///
 /// ImageVolumeStatus represents the image-based volume status.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct ImageVolumeStatusApply {
     /// ImageRef is the digest of the image used for this volume. It should have a value that's similar to the pod's status.containerStatusesi.imageID. The ImageRef length should not exceed 256 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -2907,7 +2907,7 @@ impl ImageVolumeStatusApply {
 ///
 /// Maps a string key to a path within a volume.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct KeyToPathApply {
     /// key is the key to project.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -2946,7 +2946,7 @@ impl KeyToPathApply {
 ///
 /// Lifecycle describes actions that the management system should take in response to container lifecycle events. For the PostStart and PreStop lifecycle handlers, management of the container blocks until the action is complete, unless the container process fails, in which case the handler is aborted.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct LifecycleApply {
     /// PostStart is called immediately after a container is created. If the handler fails, the container is terminated and restarted according to its restart policy. Other management of the container blocks until the hook completes. More info: https://kubernetes.io/docs/concepts/containers/container-lifecycle-hooks/#container-hooks
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -2985,7 +2985,7 @@ impl LifecycleApply {
 ///
 /// LifecycleHandler defines a specific action that should be taken in a lifecycle hook. One and only one of the fields, except TCPSocket must be specified.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct LifecycleHandlerApply {
     /// Exec specifies a command to execute in the container.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -3032,7 +3032,7 @@ impl LifecycleHandlerApply {
 ///
 /// LinuxContainerUser represents user identity information in Linux containers
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct LinuxContainerUserApply {
     /// GID is the primary gid initially attached to the first process in the container
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -3074,7 +3074,7 @@ impl LinuxContainerUserApply {
 ///
 /// LoadBalancerIngress represents the status of a load-balancer ingress point: traffic intended for the service should be sent to an ingress point.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct LoadBalancerIngressApply {
     /// Hostname is set for load-balancer ingress points that are DNS based (typically AWS load-balancers)
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -3124,7 +3124,7 @@ impl LoadBalancerIngressApply {
 ///
 /// LoadBalancerStatus represents the status of a load-balancer.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct LoadBalancerStatusApply {
     /// Ingress is a list containing ingress points for the load-balancer. Traffic intended for the service should be sent to these ingress points.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -3150,7 +3150,7 @@ impl LoadBalancerStatusApply {
 ///
 /// LocalObjectReference contains enough information to let you locate the referenced object inside the same namespace.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct LocalObjectReferenceApply {
     /// Name of the referent. This field is effectively required, but due to backwards compatibility is allowed to be empty. Instances of this type with an empty value here are almost certainly wrong. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/names/#names
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -3173,7 +3173,7 @@ impl LocalObjectReferenceApply {
 ///
 /// ModifyVolumeStatus represents the status object of ControllerModifyVolume operation
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct ModifyVolumeStatusApply {
     /// status is the status of the ControllerModifyVolume operation. It can be in any of following states:
     ///  - Pending
@@ -3218,7 +3218,7 @@ impl ModifyVolumeStatusApply {
 ///
 /// Represents an NFS mount that lasts the lifetime of a pod. NFS volumes do not support ownership management or SELinux relabeling.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct NFSVolumeSourceApply {
     /// path that is exported by the NFS server. More info: https://kubernetes.io/docs/concepts/storage/volumes#nfs
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -3257,7 +3257,7 @@ impl NFSVolumeSourceApply {
 ///
 /// Namespace provides a scope for Names. Use of multiple namespaces is optional.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct NamespaceApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<k8s_openapi::api::core::v1::Namespace>,
@@ -3351,7 +3351,7 @@ impl ApplyConfiguration for NamespaceApply {
 ///
 /// NamespaceCondition contains details about state of namespace.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct NamespaceConditionApply {
     /// Last time the condition transitioned from one status to another.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -3411,7 +3411,7 @@ impl NamespaceConditionApply {
 ///
 /// NamespaceSpec describes the attributes on a Namespace.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct NamespaceSpecApply {
     /// Finalizers is an opaque list of values that must be empty to permanently remove object from storage. More info: https://kubernetes.io/docs/tasks/administer-cluster/namespaces/
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -3437,7 +3437,7 @@ impl NamespaceSpecApply {
 ///
 /// NamespaceStatus is information about the current status of a Namespace.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct NamespaceStatusApply {
     /// Represents the latest available observations of a namespace's current state.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -3471,7 +3471,7 @@ impl NamespaceStatusApply {
 ///
 /// Node affinity is a group of node affinity scheduling rules.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct NodeAffinityApply {
     /// The scheduler will prefer to schedule pods to nodes that satisfy the affinity expressions specified by this field, but it may choose a node that violates one or more of the expressions. The node that is most preferred is the one with the greatest sum of weights, i.e. for each node that meets all of the scheduling requirements (resource request, requiredDuringScheduling affinity expressions, etc.), compute a sum by iterating through the elements of this field and adding "weight" to the sum if the node matches the corresponding matchExpressions; the node(s) with the highest sum are the most preferred.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -3517,7 +3517,7 @@ impl NodeAffinityApply {
 ///
 /// NodeAllocatableResourceClaimStatus describes the status of node allocatable resources allocated via DRA.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct NodeAllocatableResourceClaimStatusApply {
     /// Containers lists the names of all containers in this pod that reference the claim.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -3572,7 +3572,7 @@ impl NodeAllocatableResourceClaimStatusApply {
 ///
 /// A node selector represents the union of the results of one or more label queries over a set of nodes; that is, it represents the OR of the selectors represented by the node selector terms.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct NodeSelectorApply {
     /// Required. A list of node selector terms. The terms are ORed.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -3598,7 +3598,7 @@ impl NodeSelectorApply {
 ///
 /// A node selector requirement is a selector that contains values, a key, and an operator that relates the key and values.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct NodeSelectorRequirementApply {
     /// The label key that the selector applies to.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -3640,7 +3640,7 @@ impl NodeSelectorRequirementApply {
 ///
 /// A null or empty node selector term matches no objects. The requirements of them are ANDed. The TopologySelectorTerm type implements a subset of the NodeSelectorTerm.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct NodeSelectorTermApply {
     /// A list of node selector requirements by node's labels.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -3677,7 +3677,7 @@ impl NodeSelectorTermApply {
 ///
 /// ObjectFieldSelector selects an APIVersioned field of an object.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct ObjectFieldSelectorApply {
     /// Version of the schema the FieldPath is written in terms of, defaults to "v1".
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -3708,7 +3708,7 @@ impl ObjectFieldSelectorApply {
 ///
 /// ObjectReference contains enough information to let you inspect or modify the referred object.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct ObjectReferenceApply {
     /// API version of the referent.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -3779,7 +3779,7 @@ impl ObjectReferenceApply {
 ///
 /// PersistentVolumeClaim is a user's request for and claim to a persistent volume
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct PersistentVolumeClaimApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<k8s_openapi::api::core::v1::PersistentVolumeClaim>,
@@ -3873,7 +3873,7 @@ impl ApplyConfiguration for PersistentVolumeClaimApply {
 ///
 /// PersistentVolumeClaimCondition contains details about state of pvc
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct PersistentVolumeClaimConditionApply {
     /// lastProbeTime is the time we probed the condition.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -3944,7 +3944,7 @@ impl PersistentVolumeClaimConditionApply {
 ///
 /// PersistentVolumeClaimSpec describes the common attributes of storage devices and allows a Source for provider-specific attributes
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct PersistentVolumeClaimSpecApply {
     /// accessModes contains the desired access modes the volume should have. More info: https://kubernetes.io/docs/concepts/storage/persistent-volumes#access-modes-1
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -4056,7 +4056,7 @@ impl PersistentVolumeClaimSpecApply {
 ///
 /// PersistentVolumeClaimStatus is the current status of a persistent volume claim.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct PersistentVolumeClaimStatusApply {
     /// accessModes contains the actual access modes the volume backing the PVC has. More info: https://kubernetes.io/docs/concepts/storage/persistent-volumes#access-modes-1
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -4209,7 +4209,7 @@ impl PersistentVolumeClaimStatusApply {
 ///
 /// PersistentVolumeClaimTemplate is used to produce PersistentVolumeClaim objects as part of an EphemeralVolumeSource.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct PersistentVolumeClaimTemplateApply {
     /// May contain labels and annotations that will be copied into the PVC when creating it. No other fields are allowed and will be rejected during validation.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -4240,7 +4240,7 @@ impl PersistentVolumeClaimTemplateApply {
 ///
 /// PersistentVolumeClaimVolumeSource references the user's PVC in the same namespace. This volume finds the bound PV and mounts that volume for the pod. A PersistentVolumeClaimVolumeSource is, essentially, a wrapper around another type of volume that is owned by someone else (the system).
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct PersistentVolumeClaimVolumeSourceApply {
     /// claimName is the name of a PersistentVolumeClaim in the same namespace as the pod using this volume. More info: https://kubernetes.io/docs/concepts/storage/persistent-volumes#persistentvolumeclaims
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -4271,7 +4271,7 @@ impl PersistentVolumeClaimVolumeSourceApply {
 ///
 /// Represents a Photon Controller persistent disk resource.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct PhotonPersistentDiskVolumeSourceApply {
     /// fsType is the filesystem type to mount. Must be a filesystem type supported by the host operating system. Ex. "ext4", "xfs", "ntfs". Implicitly inferred to be "ext4" if unspecified.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -4302,7 +4302,7 @@ impl PhotonPersistentDiskVolumeSourceApply {
 ///
 /// Pod is a collection of containers that can run on a host. This resource is created by clients and scheduled onto hosts.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct PodApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<k8s_openapi::api::core::v1::Pod>,
@@ -4396,7 +4396,7 @@ impl ApplyConfiguration for PodApply {
 ///
 /// Pod affinity is a group of inter pod affinity scheduling rules.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct PodAffinityApply {
     /// The scheduler will prefer to schedule pods to nodes that satisfy the affinity expressions specified by this field, but it may choose a node that violates one or more of the expressions. The node that is most preferred is the one with the greatest sum of weights, i.e. for each node that meets all of the scheduling requirements (resource request, requiredDuringScheduling affinity expressions, etc.), compute a sum by iterating through the elements of this field and adding "weight" to the sum if the node has pods which matches the corresponding podAffinityTerm; the node(s) with the highest sum are the most preferred.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -4447,7 +4447,7 @@ impl PodAffinityApply {
 ///
 /// Defines a set of pods (namely those matching the labelSelector relative to the given namespace(s)) that this pod should be co-located (affinity) or not co-located (anti-affinity) with, where co-located is defined as running on a node whose value of the label with key <topologyKey> matches that of any node on which a pod of the set of pods is running
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct PodAffinityTermApply {
     /// A label query over a set of resources, in this case pods. If it's null, this PodAffinityTerm matches with no Pods.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -4525,7 +4525,7 @@ impl PodAffinityTermApply {
 ///
 /// Pod anti affinity is a group of inter pod anti affinity scheduling rules.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct PodAntiAffinityApply {
     /// The scheduler will prefer to schedule pods to nodes that satisfy the anti-affinity expressions specified by this field, but it may choose a node that violates one or more of the expressions. The node that is most preferred is the one with the greatest sum of weights, i.e. for each node that meets all of the scheduling requirements (resource request, requiredDuringScheduling anti-affinity expressions, etc.), compute a sum by iterating through the elements of this field and subtracting "weight" from the sum if the node has pods which matches the corresponding podAffinityTerm; the node(s) with the highest sum are the most preferred.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -4576,7 +4576,7 @@ impl PodAntiAffinityApply {
 ///
 /// PodCertificateProjection provides a private key and X.509 certificate in the pod filesystem.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct PodCertificateProjectionApply {
     /// Write the certificate chain at this path in the projected volume.
     ///
@@ -4682,7 +4682,7 @@ impl PodCertificateProjectionApply {
 ///
 /// PodCondition contains details for the current condition of this pod.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct PodConditionApply {
     /// Last time we probed the condition.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -4761,7 +4761,7 @@ impl PodConditionApply {
 ///
 /// PodDNSConfig defines the DNS parameters of a pod in addition to those generated from DNSPolicy.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct PodDNSConfigApply {
     /// A list of DNS name server IP addresses. This will be appended to the base nameservers generated from DNSPolicy. Duplicated nameservers will be removed.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -4809,7 +4809,7 @@ impl PodDNSConfigApply {
 ///
 /// PodDNSConfigOption defines DNS resolver options of a pod.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct PodDNSConfigOptionApply {
     /// Name is this DNS resolver option's name. Required.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -4840,7 +4840,7 @@ impl PodDNSConfigOptionApply {
 ///
 /// PodExtendedResourceClaimStatus is stored in the PodStatus for the extended resource requests backed by DRA. It stores the generated name for the corresponding special ResourceClaim created by the scheduler.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct PodExtendedResourceClaimStatusApply {
     /// RequestMappings identifies the mapping of <container, extended resource backed by DRA> to  device request in the generated ResourceClaim.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -4877,7 +4877,7 @@ impl PodExtendedResourceClaimStatusApply {
 ///
 /// PodIP represents a single IP address allocated to the pod.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct PodIPApply {
     /// IP is the IP address assigned to the pod
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -4900,7 +4900,7 @@ impl PodIPApply {
 ///
 /// PodOS defines the OS parameters of a pod.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct PodOSApply {
     /// Name is the name of the operating system. The currently supported values are linux and windows. Additional value may be defined in future and can be one of: https://github.com/opencontainers/runtime-spec/blob/master/config.md#platform-specific-configuration Clients should expect to handle additional values and treat unrecognized values in this field as os: null
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -4923,7 +4923,7 @@ impl PodOSApply {
 ///
 /// PodReadinessGate contains the reference to a pod condition
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct PodReadinessGateApply {
     /// ConditionType refers to a condition in the pod's condition list with matching type.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -4950,7 +4950,7 @@ impl PodReadinessGateApply {
 ///
 /// When the DRAWorkloadResourceClaims feature gate is enabled and this Pod belongs to a PodGroup, a PodResourceClaim is matched to a PodGroupResourceClaim if all of their fields are equal (Name, ResourceClaimName, and ResourceClaimTemplateName). A matched claim references a single ResourceClaim shared across all Pods in the PodGroup, reserved for the PodGroup in ResourceClaimStatus.ReservedFor rather than for individual Pods.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct PodResourceClaimApply {
     /// Name uniquely identifies this resource claim inside the pod. This must be a DNS_LABEL.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -5005,7 +5005,7 @@ impl PodResourceClaimApply {
 ///
 /// PodResourceClaimStatus is stored in the PodStatus for each PodResourceClaim which references a ResourceClaimTemplate. It stores the generated name for the corresponding ResourceClaim.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct PodResourceClaimStatusApply {
     /// Name uniquely identifies this resource claim inside the pod. This must match the name of an entry in pod.spec.resourceClaims, which implies that the string must be a DNS_LABEL.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -5043,7 +5043,7 @@ impl PodResourceClaimStatusApply {
 ///
 /// PodSchedulingGate is associated to a Pod to guard its scheduling.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct PodSchedulingGateApply {
     /// Name of the scheduling gate. Each scheduling gate must have a unique name field.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -5066,7 +5066,7 @@ impl PodSchedulingGateApply {
 ///
 /// PodSchedulingGroup identifies the runtime scheduling group instance that a Pod belongs to. The scheduler uses this information to apply workload-aware scheduling semantics. Exactly one field must be specified.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct PodSchedulingGroupApply {
     /// PodGroupName specifies the name of the standalone PodGroup object that represents the runtime instance of this group. Must be a DNS subdomain.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -5089,7 +5089,7 @@ impl PodSchedulingGroupApply {
 ///
 /// PodSecurityContext holds pod-level security attributes and common container settings. Some fields are also present in container.securityContext.  Field values of container.securityContext take precedence over field values of PodSecurityContext.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct PodSecurityContextApply {
     /// appArmorProfile is the AppArmor options to use by the containers in this pod. Note that this field cannot be set when spec.os.name is windows.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -5246,7 +5246,7 @@ impl PodSecurityContextApply {
 ///
 /// PodSpec is a description of a pod.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct PodSpecApply {
     /// Optional duration in seconds the pod may be active on the node relative to StartTime before the system will actively try to mark it failed and kill associated containers. Value must be a positive integer.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -5694,7 +5694,7 @@ impl PodSpecApply {
 ///
 /// PodStatus represents information about the status of a pod. Status may trail the actual state of a system, especially if the node that hosts the pod cannot contact the control plane.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct PodStatusApply {
     /// AllocatedResources is the total requests allocated for this pod by the node. If pod-level requests are not set, this will be the total requests aggregated across containers in the pod.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -5934,7 +5934,7 @@ impl PodStatusApply {
 ///
 /// PodTemplateSpec describes the data a pod should have when created from a template
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct PodTemplateSpecApply {
     /// Standard object's metadata. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -5965,7 +5965,7 @@ impl PodTemplateSpecApply {
 ///
 /// PortStatus represents the error condition of a service port
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct PortStatusApply {
     /// Error is to record the problem with the service port The format of the error shall comply with the following rules: - built-in error values shall be specified in this file and those shall use
     ///   CamelCase names
@@ -6007,7 +6007,7 @@ impl PortStatusApply {
 ///
 /// PortworxVolumeSource represents a Portworx volume resource.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct PortworxVolumeSourceApply {
     /// fSType represents the filesystem type to mount Must be a filesystem type supported by the host operating system. Ex. "ext4", "xfs". Implicitly inferred to be "ext4" if unspecified.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -6046,7 +6046,7 @@ impl PortworxVolumeSourceApply {
 ///
 /// An empty preferred scheduling term matches all objects with implicit weight 0 (i.e. it's a no-op). A null preferred scheduling term matches no objects (i.e. is also a no-op).
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct PreferredSchedulingTermApply {
     /// A node selector term, associated with the corresponding weight.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -6077,7 +6077,7 @@ impl PreferredSchedulingTermApply {
 ///
 /// Probe describes a health check to be performed against a container to determine whether it is alive or ready to receive traffic.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct ProbeApply {
     /// Exec specifies a command to execute in the container.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -6175,7 +6175,7 @@ impl ProbeApply {
 ///
 /// Represents a projected volume source
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct ProjectedVolumeSourceApply {
     /// defaultMode are the mode bits used to set permissions on created files by default. Must be an octal value between 0000 and 0777 or a decimal value between 0 and 511. YAML accepts both octal and decimal values, JSON requires decimal values for mode bits. Directories within the path are not affected by this setting. This might be in conflict with other options that affect the file mode, like fsGroup, and the result can be other mode bits set.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -6209,7 +6209,7 @@ impl ProjectedVolumeSourceApply {
 ///
 /// Represents a Quobyte mount that lasts the lifetime of a pod. Quobyte volumes do not support ownership management or SELinux relabeling.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct QuobyteVolumeSourceApply {
     /// group to map volume access to Default is no group
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -6272,7 +6272,7 @@ impl QuobyteVolumeSourceApply {
 ///
 /// Represents a Rados Block Device mount that lasts the lifetime of a pod. RBD volumes support ownership management and SELinux relabeling.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct RBDVolumeSourceApply {
     /// fsType is the filesystem type of the volume that you want to mount. Tip: Ensure that the filesystem type is supported by the host operating system. Examples: "ext4", "xfs", "ntfs". Implicitly inferred to be "ext4" if unspecified. More info: https://kubernetes.io/docs/concepts/storage/volumes#rbd
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -6354,7 +6354,7 @@ impl RBDVolumeSourceApply {
 ///
 /// ResourceClaim references one entry in PodSpec.ResourceClaims.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct ResourceClaimApply {
     /// Name must match the name of one entry in pod.spec.resourceClaims of the Pod where this field is used. It makes that resource available inside a container.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -6385,7 +6385,7 @@ impl ResourceClaimApply {
 ///
 /// ResourceFieldSelector represents container resources (cpu, memory) and their output format
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct ResourceFieldSelectorApply {
     /// Container name: required for volumes, optional for env vars
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -6427,7 +6427,7 @@ impl ResourceFieldSelectorApply {
 ///
 /// ResourceHealth represents the health of a resource. It has the latest device health information. This is a part of KEP https://kep.k8s.io/4680.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct ResourceHealthApply {
     /// Health of the resource. can be one of:
     ///  - Healthy: operates as normal
@@ -6474,7 +6474,7 @@ impl ResourceHealthApply {
 ///
 /// ResourceRequirements describes the compute resource requirements.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct ResourceRequirementsApply {
     /// Claims lists the names of resources, defined in spec.resourceClaims, that are used by this container.
     ///
@@ -6540,7 +6540,7 @@ impl ResourceRequirementsApply {
 ///
 /// ResourceStatus represents the status of a single resource allocated to a Pod.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct ResourceStatusApply {
     /// Name of the resource. Must be unique within the pod and in case of non-DRA resource, match one of the resources from the pod spec. For DRA resources, the value must be "claim:<claim_name>/<request>". When this status is reported about a container, the "claim_name" and "request" must match one of the claims of this container.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -6574,7 +6574,7 @@ impl ResourceStatusApply {
 ///
 /// SELinuxOptions are the labels to be applied to the container
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct SELinuxOptionsApply {
     /// Level is SELinux level label that applies to the container.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -6621,7 +6621,7 @@ impl SELinuxOptionsApply {
 ///
 /// ScaleIOVolumeSource represents a persistent ScaleIO volume
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct ScaleIOVolumeSourceApply {
     /// fsType is the filesystem type to mount. Must be a filesystem type supported by the host operating system. Ex. "ext4", "xfs", "ntfs". Default is "xfs".
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -6719,7 +6719,7 @@ impl ScaleIOVolumeSourceApply {
 ///
 /// SeccompProfile defines a pod/container's seccomp profile settings. Only one profile source may be set.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct SeccompProfileApply {
     /// localhostProfile indicates a profile defined in a file on the node should be used. The profile must be preconfigured on the node to work. Must be a descending path, relative to the kubelet's configured seccomp profile location. Must be set if type is "Localhost". Must NOT be set for any other type.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -6755,7 +6755,7 @@ impl SeccompProfileApply {
 ///
 /// Secret holds secret data of a certain type. The total bytes of the values in the Data field must be less than MaxSecretSize bytes.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct SecretApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<k8s_openapi::api::core::v1::Secret>,
@@ -6864,7 +6864,7 @@ impl ApplyConfiguration for SecretApply {
 ///
 /// The contents of the target Secret's Data field will represent the key-value pairs as environment variables.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct SecretEnvSourceApply {
     /// Name of the referent. This field is effectively required, but due to backwards compatibility is allowed to be empty. Instances of this type with an empty value here are almost certainly wrong. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/names/#names
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -6895,7 +6895,7 @@ impl SecretEnvSourceApply {
 ///
 /// SecretKeySelector selects a key of a Secret.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct SecretKeySelectorApply {
     /// The key of the secret to select from.  Must be a valid secret key.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -6936,7 +6936,7 @@ impl SecretKeySelectorApply {
 ///
 /// The contents of the target Secret's Data field will be presented in a projected volume as files using the keys in the Data field as the file names. Note that this is identical to a secret volume source without the default mode.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct SecretProjectionApply {
     /// items if unspecified, each key-value pair in the Data field of the referenced Secret will be projected into the volume as a file whose name is the key and content is the value. If specified, the listed keys will be projected into the specified paths, and unlisted keys will not be present. If a key is specified which is not present in the Secret, the volume setup will error unless it is marked optional. Paths must be relative and may not contain the '..' path or start with '..'.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -6980,7 +6980,7 @@ impl SecretProjectionApply {
 ///
 /// The contents of the target Secret's Data field will be presented in a volume as files using the keys in the Data field as the file names. Secret volumes support ownership management and SELinux relabeling.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct SecretVolumeSourceApply {
     /// defaultMode is Optional: mode bits used to set permissions on created files by default. Must be an octal value between 0000 and 0777 or a decimal value between 0 and 511. YAML accepts both octal and decimal values, JSON requires decimal values for mode bits. Defaults to 0644. Directories within the path are not affected by this setting. This might be in conflict with other options that affect the file mode, like fsGroup, and the result can be other mode bits set.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -7030,7 +7030,7 @@ impl SecretVolumeSourceApply {
 ///
 /// SecurityContext holds security configuration that will be applied to a container. Some fields are present in both SecurityContext and PodSecurityContext.  When both are set, the values in SecurityContext take precedence.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct SecurityContextApply {
     /// AllowPrivilegeEscalation controls whether a process can gain more privileges than its parent process. This bool directly controls if the no_new_privs flag will be set on the container process. AllowPrivilegeEscalation is true always when the container is: 1) run as Privileged 2) has CAP_SYS_ADMIN Note that this field cannot be set when spec.os.name is windows.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -7156,7 +7156,7 @@ impl SecurityContextApply {
 ///
 /// Service is a named abstraction of software service (for example, mysql) consisting of local port (for example 3306) that the proxy listens on, and the selector that determines which pods will answer requests sent through the proxy.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct ServiceApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<k8s_openapi::api::core::v1::Service>,
@@ -7250,7 +7250,7 @@ impl ApplyConfiguration for ServiceApply {
 ///
 /// ServiceAccount binds together: * a name, understood by users, and perhaps by peripheral systems, for an identity * a principal that can be authenticated and authorized * a set of secrets
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct ServiceAccountApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<k8s_openapi::api::core::v1::ServiceAccount>,
@@ -7351,7 +7351,7 @@ impl ApplyConfiguration for ServiceAccountApply {
 ///
 /// ServiceAccountTokenProjection represents a projected service account token volume. This projection can be used to insert a service account token into the pods runtime filesystem for use against APIs (Kubernetes API Server or otherwise).
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct ServiceAccountTokenProjectionApply {
     /// audience is the intended audience of the token. A recipient of a token must identify itself with an identifier specified in the audience of the token, and otherwise should reject the token. The audience defaults to the identifier of the apiserver.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -7390,7 +7390,7 @@ impl ServiceAccountTokenProjectionApply {
 ///
 /// ServicePort contains information on service's port.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct ServicePortApply {
     /// The application protocol for this port. This is used as a hint for implementations to offer richer behavior for protocols that they understand. This field follows standard Kubernetes label syntax. Valid values are either:
     ///
@@ -7465,7 +7465,7 @@ impl ServicePortApply {
 ///
 /// ServiceSpec describes the attributes that a user creates on a service.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct ServiceSpecApply {
     /// allocateLoadBalancerNodePorts defines if NodePorts will be automatically allocated for services with type LoadBalancer.  Default is "true". It may be set to "false" if the cluster load-balancer does not rely on NodePorts.  If the caller requests specific NodePorts (by specifying a value), those requests will be respected, regardless of this field. This field may only be set for services with type LoadBalancer and will be cleared if the type is changed to any other type.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -7686,7 +7686,7 @@ impl ServiceSpecApply {
 ///
 /// ServiceStatus represents the current status of a service.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct ServiceStatusApply {
     /// Current service state
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -7720,7 +7720,7 @@ impl ServiceStatusApply {
 ///
 /// SessionAffinityConfig represents the configurations of session affinity.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct SessionAffinityConfigApply {
     /// clientIP contains the configurations of Client IP based session affinity.
     #[serde(rename = "clientIP", skip_serializing_if = "Option::is_none")]
@@ -7743,7 +7743,7 @@ impl SessionAffinityConfigApply {
 ///
 /// SleepAction describes a "sleep" action.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct SleepActionApply {
     /// Seconds is the number of seconds to sleep.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -7766,7 +7766,7 @@ impl SleepActionApply {
 ///
 /// Represents a StorageOS persistent volume resource.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct StorageOSVolumeSourceApply {
     /// fsType is the filesystem type to mount. Must be a filesystem type supported by the host operating system. Ex. "ext4", "xfs", "ntfs". Implicitly inferred to be "ext4" if unspecified.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -7821,7 +7821,7 @@ impl StorageOSVolumeSourceApply {
 ///
 /// Sysctl defines a kernel parameter to be set
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct SysctlApply {
     /// Name of a property to set
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -7852,7 +7852,7 @@ impl SysctlApply {
 ///
 /// TCPSocketAction describes an action based on opening a socket
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct TCPSocketActionApply {
     /// Optional: Host name to connect to, defaults to the pod IP.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -7886,7 +7886,7 @@ impl TCPSocketActionApply {
 ///
 /// The pod this Toleration is attached to tolerates any taint that matches the triple <key,value,effect> using the matching operator <operator>.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct TolerationApply {
     /// Effect indicates the taint effect to match. Empty means match all taint effects. When specified, allowed values are NoSchedule, PreferNoSchedule and NoExecute.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -7941,7 +7941,7 @@ impl TolerationApply {
 ///
 /// TopologySpreadConstraint specifies how to spread matching pods among the given topology.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct TopologySpreadConstraintApply {
     /// LabelSelector is used to find matching pods. Pods that match this label selector are counted to determine the number of pods in their corresponding topology domain.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -8046,7 +8046,7 @@ impl TopologySpreadConstraintApply {
 ///
 /// TypedLocalObjectReference contains enough information to let you locate the typed referenced object inside the same namespace.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct TypedLocalObjectReferenceApply {
     /// APIGroup is the group for the resource being referenced. If APIGroup is not specified, the specified Kind must be in the core API group. For any other third-party types, APIGroup is required.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -8085,7 +8085,7 @@ impl TypedLocalObjectReferenceApply {
 ///
 /// TypedObjectReference contains enough information to let you locate the typed referenced object
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct TypedObjectReferenceApply {
     /// APIGroup is the group for the resource being referenced. If APIGroup is not specified, the specified Kind must be in the core API group. For any other third-party types, APIGroup is required.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -8132,7 +8132,7 @@ impl TypedObjectReferenceApply {
 ///
 /// Volume represents a named volume in a pod that may be accessed by any container in the pod.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct VolumeApply {
     /// awsElasticBlockStore represents an AWS Disk resource that is attached to a kubelet's host machine and then exposed to the pod. Deprecated: AWSElasticBlockStore is deprecated. All operations for the in-tree awsElasticBlockStore type are redirected to the ebs.csi.aws.com CSI driver. More info: https://kubernetes.io/docs/concepts/storage/volumes#awselasticblockstore
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -8433,7 +8433,7 @@ impl VolumeApply {
 ///
 /// volumeDevice describes a mapping of a raw block device within a container.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct VolumeDeviceApply {
     /// devicePath is the path inside of the container that the device will be mapped to.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -8464,7 +8464,7 @@ impl VolumeDeviceApply {
 ///
 /// VolumeMount describes a mounting of a Volume within a container.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct VolumeMountApply {
     /// Path within the container at which the volume should be mounted.  Must not contain ':'.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -8549,7 +8549,7 @@ impl VolumeMountApply {
 ///
 /// VolumeMountStatus shows status of volume mounts.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct VolumeMountStatusApply {
     /// MountPath corresponds to the original VolumeMount.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -8607,7 +8607,7 @@ impl VolumeMountStatusApply {
 ///
 /// Projection that may be projected along with other supported volume types. Exactly one of these fields must be set.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct VolumeProjectionApply {
     /// ClusterTrustBundle allows a pod to access the `.spec.trustBundle` field of ClusterTrustBundle objects in an auto-updating file.
     ///
@@ -8700,7 +8700,7 @@ impl VolumeProjectionApply {
 ///
 /// VolumeResourceRequirements describes the storage resource requirements for a volume.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct VolumeResourceRequirementsApply {
     /// Limits describes the maximum amount of compute resources allowed. More info: https://kubernetes.io/docs/concepts/configuration/manage-resources-containers/
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -8751,7 +8751,7 @@ impl VolumeResourceRequirementsApply {
 ///
 /// VolumeStatus represents the status of a mounted volume. At most one of its members must be specified.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct VolumeStatusApply {
     /// image represents an OCI object (a container image or artifact) pulled and mounted on the kubelet's host machine.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -8774,7 +8774,7 @@ impl VolumeStatusApply {
 ///
 /// Represents a vSphere volume resource.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct VsphereVirtualDiskVolumeSourceApply {
     /// fsType is filesystem type to mount. Must be a filesystem type supported by the host operating system. Ex. "ext4", "xfs", "ntfs". Implicitly inferred to be "ext4" if unspecified.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -8827,7 +8827,7 @@ impl VsphereVirtualDiskVolumeSourceApply {
 ///
 /// The weights of all of the matched WeightedPodAffinityTerm fields are added per-node to find the most preferred node(s)
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct WeightedPodAffinityTermApply {
     /// Required. A pod affinity term, associated with the corresponding weight.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -8861,7 +8861,7 @@ impl WeightedPodAffinityTermApply {
 ///
 /// WindowsSecurityContextOptions contain Windows-specific options and credentials.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct WindowsSecurityContextOptionsApply {
     /// GMSACredentialSpec is where the GMSA admission webhook (https://github.com/kubernetes-sigs/windows-gmsa) inlines the contents of the GMSA credential spec named by the GMSACredentialSpecName field.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -2,14 +2,14 @@
 //! Apply configurations of `meta/v1`.
 
 use std::collections::BTreeMap;
-use logger_core::apply::{self};
-use logger_core::serde::{Deserialize, Serialize};
+use kubewright_core::apply::{self};
+use kubewright_core::serde::{Deserialize, Serialize};
 
 /// Apply configuration of [`Condition`](k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition).
 ///
 /// Condition contains details for one aspect of the current state of this API Resource.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct ConditionApply {
     /// lastTransitionTime is the last time the condition transitioned from one status to another. This should be when the underlying condition changed.  If that is not known, then using the time when the API field changed is acceptable.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -77,7 +77,7 @@ impl ConditionApply {
 ///
 /// A label selector is a label query over a set of resources. The result of matchLabels and matchExpressions are ANDed. An empty label selector matches all objects. A null label selector matches no objects.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct LabelSelectorApply {
     /// matchExpressions is a list of label selector requirements. The requirements are ANDed.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -114,7 +114,7 @@ impl LabelSelectorApply {
 ///
 /// A label selector requirement is a selector that contains values, a key, and an operator that relates the key and values.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct LabelSelectorRequirementApply {
     /// key is the label key that the selector applies to.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -156,7 +156,7 @@ impl LabelSelectorRequirementApply {
 ///
 /// ObjectMeta is metadata that all persisted resources must have, which includes all objects users must create.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct ObjectMetaApply {
     /// Annotations is an unstructured key value map stored with a resource that may be set by external tools to store and retrieve arbitrary metadata. They are not queryable and should be preserved when modifying objects. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/annotations
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -310,7 +310,7 @@ impl ObjectMetaApply {
 ///
 /// OwnerReference contains enough information to let you identify an owning object. An owning object must be in the same namespace as the dependent, or be cluster-scoped, so there is no namespace field.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct OwnerReferenceApply {
     /// API version of the referent.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -2,16 +2,16 @@
 //! Apply configurations of `policy/v1`.
 
 use std::collections::BTreeMap;
-use logger_core::apply::{
+use kubewright_core::apply::{
     self, ApiVersion, ApplyConfiguration, ExtractError, KindName, Metadata,
 };
-use logger_core::serde::{Deserialize, Serialize};
+use kubewright_core::serde::{Deserialize, Serialize};
 
 /// Apply configuration of [`PodDisruptionBudget`](k8s_openapi::api::policy::v1::PodDisruptionBudget).
 ///
 /// PodDisruptionBudget is an object to define the max disruption that can be caused to a collection of pods
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct PodDisruptionBudgetApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<k8s_openapi::api::policy::v1::PodDisruptionBudget>,
@@ -105,7 +105,7 @@ impl ApplyConfiguration for PodDisruptionBudgetApply {
 ///
 /// PodDisruptionBudgetSpec is a description of a PodDisruptionBudget.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct PodDisruptionBudgetSpecApply {
     /// An eviction is allowed if at most "maxUnavailable" pods selected by "selector" are unavailable after the eviction, i.e. even in absence of the evicted pod. For example, one can prevent all voluntary evictions by specifying 0. This is a mutually exclusive setting with "minAvailable".
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -174,7 +174,7 @@ impl PodDisruptionBudgetSpecApply {
 ///
 /// PodDisruptionBudgetStatus represents information about the status of a PodDisruptionBudget. Status may trail the actual state of a system.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct PodDisruptionBudgetStatusApply {
     /// Conditions contain conditions for PDB. The disruption controller sets the DisruptionAllowed condition. The following are known values for the reason field (additional reasons could be added in the future): - SyncFailed: The controller encountered an error and wasn't able to compute
     ///               the number of allowed disruptions. Therefore no disruptions are

@@ -5,8 +5,8 @@ pub(crate) mod deprecation;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use logger_core::meta::{ApiGroup, ApiKind, Scope, Verb};
-use logger_names::resource::is_camel_case_kind;
+use kubewright_core::meta::{ApiGroup, ApiKind, Scope, Verb};
+use kubewright_names::resource::is_camel_case_kind;
 use proc_macro2::{Ident, TokenStream};
 use quote::format_ident;
 

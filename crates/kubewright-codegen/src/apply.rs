@@ -3,7 +3,7 @@
 pub(crate) mod kubernetes;
 mod shapes;
 
-use logger_core::{
+use kubewright_core::{
     apply::Shape,
     meta::{Method, Verb},
 };

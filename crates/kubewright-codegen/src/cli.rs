@@ -17,7 +17,7 @@ pub(crate) mod write;
 use std::process::ExitCode;
 
 use clap::Parser;
-use logger_core::meta::ApiGroup;
+use kubewright_core::meta::ApiGroup;
 
 use command::Command;
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use logger_core::meta::{ApiGroup, ApiKind, Location};
+use kubewright_core::meta::{ApiGroup, ApiKind, Location};
 
 /// One error or warning about one Rust item.
 #[derive(Clone, Debug, PartialEq, Eq)]

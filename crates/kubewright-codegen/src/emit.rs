@@ -16,7 +16,7 @@ mod scheme;
 mod source;
 mod typed;
 
-use logger_core::meta::ApiGroup;
+use kubewright_core::meta::ApiGroup;
 
 use crate::{
     api::Api,

@@ -1,6 +1,6 @@
 //! Generation in memory: groups in, files out.
 
-use logger_core::meta::ApiGroup;
+use kubewright_core::meta::ApiGroup;
 
 use crate::{
     api::Api,

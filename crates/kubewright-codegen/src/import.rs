@@ -17,7 +17,7 @@ mod reader;
 
 use std::collections::BTreeMap;
 
-use logger_crd::{definition as crd, field::FieldError};
+use kubewright_crd::{definition as crd, field::FieldError};
 use serde_json::Value;
 
 pub use normalize::{differences, normalize};

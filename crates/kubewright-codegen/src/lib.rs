@@ -4,9 +4,9 @@
 //! The `xtask` of a project links its types crate and passes its groups:
 //!
 //! ```no_run
-//! # mod my_types { pub fn groups() -> &'static [logger_core::meta::ApiGroup] { &[] } }
+//! # mod my_types { pub fn groups() -> &'static [kubewright_core::meta::ApiGroup] { &[] } }
 //! fn main() -> std::process::ExitCode {
-//!     logger_codegen::cli(my_types::groups())
+//!     kubewright_codegen::cli(my_types::groups())
 //! }
 //! ```
 //!

@@ -1,6 +1,6 @@
 //! Names of generated modules, types and methods, derived from groups and kinds.
 
-pub(crate) use logger_names::case::{camel_case, has_snake_case_words, pascal_case, snake_case};
+pub(crate) use kubewright_names::case::{camel_case, has_snake_case_words, pascal_case, snake_case};
 use proc_macro2::Ident;
 use quote::format_ident;
 

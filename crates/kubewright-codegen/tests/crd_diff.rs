@@ -8,8 +8,8 @@ use std::{
     process::{self, ExitCode},
 };
 
-use logger_codegen::{AllowedChange, Args, Check, Command, Crd, Diff, ProjectDirs, run};
-use logger_core::meta::{ApiGroup, ApiKind, Conversion, Definition, Scope, TypeMeta};
+use kubewright_codegen::{AllowedChange, Args, Check, Command, Crd, Diff, ProjectDirs, run};
+use kubewright_core::meta::{ApiGroup, ApiKind, Conversion, Definition, Scope, TypeMeta};
 use schemars::{Schema, SchemaGenerator, json_schema};
 use tempfile::TempDir;
 

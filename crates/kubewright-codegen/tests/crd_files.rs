@@ -4,8 +4,8 @@
 
 use std::{fs, path::Path, process::ExitCode};
 
-use logger_codegen::{Args, CrdOptions, Layout, Settings, generate, run};
-use logger_core::meta::{ApiGroup, ApiKind, Scope, TypeMeta};
+use kubewright_codegen::{Args, CrdOptions, Layout, Settings, generate, run};
+use kubewright_core::meta::{ApiGroup, ApiKind, Scope, TypeMeta};
 use schemars::{Schema, SchemaGenerator, json_schema};
 use tempfile::TempDir;
 

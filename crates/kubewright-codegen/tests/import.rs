@@ -11,7 +11,7 @@ use std::{
     process::ExitCode,
 };
 
-use logger_codegen::{
+use kubewright_codegen::{
     Command, Crd, Import, Layout, generate_with_warnings,
     internal::{ImportedModule, KubernetesTypes, differences, import, normalize},
 };
@@ -35,7 +35,7 @@ fn corpus() -> Vec<Value> {
 /// Returns the definitions that the imported modules generate.
 fn generated() -> Vec<Value> {
     let groups = [corpus_v1::API_GROUP, corpus_v1beta1::API_GROUP];
-    let files = logger_codegen::generate(&groups, &Layout::for_types_crate("import")).unwrap();
+    let files = kubewright_codegen::generate(&groups, &Layout::for_types_crate("import")).unwrap();
     let definitions = files.iter().filter(|file| file.path.ends_with(".yaml"));
     definitions.map(|file| serde_saphyr::from_str(&file.contents).unwrap()).collect()
 }
@@ -161,7 +161,12 @@ fn what_types_do_not_express_is_preserved_by_overrides() {
             "" => assert!(module.notes.is_empty(), "{schema}: {:?}", module.notes),
             keywords => assert!(note.is_some_and(|note| note.contains(keywords)), "{schema}: {:?}", module.notes),
         }
-        assert_eq!(module.source.contains("x-logger-override"), !keywords.is_empty(), "{schema}: {}", module.source);
+        assert_eq!(
+            module.source.contains("x-kubewright-override"),
+            !keywords.is_empty(),
+            "{schema}: {}",
+            module.source
+        );
         assert!(module.source.contains(&format!("pub it: Option<{ty}>")) || keywords.is_empty(), "{}", module.source);
     }
 }
@@ -170,7 +175,7 @@ fn what_types_do_not_express_is_preserved_by_overrides() {
 fn defaults_have_the_type_of_the_definition() {
     let quantity = json!({"x-kubernetes-int-or-string": true, "default": 5, "pattern": quantity_pattern()});
     let module = import_one(&with_field(quantity));
-    assert!(module.source.contains(r#"extend("x-logger-override" = {"":{"default":5}})"#), "{}", module.source);
+    assert!(module.source.contains(r#"extend("x-kubewright-override" = {"":{"default":5}})"#), "{}", module.source);
 }
 
 fn quantity_pattern() -> Value {
@@ -185,9 +190,9 @@ fn what_attributes_of_a_kind_do_not_express_is_preserved_by_overrides() {
     }});
     let columns = json!([{"name": "A", "type": "string", "jsonPath": ".spec.misspelt"}]);
     for (pointer, value, expected) in [
-        ("/spec/conversion", webhook, "x-logger-definition"),
-        ("/spec/names/shortNames", json!(["a", "a"]), "x-logger-definition"),
-        ("/spec/versions/0/additionalPrinterColumns", columns, "x-logger-version"),
+        ("/spec/conversion", webhook, "x-kubewright-definition"),
+        ("/spec/names/shortNames", json!(["a", "a"]), "x-kubewright-definition"),
+        ("/spec/versions/0/additionalPrinterColumns", columns, "x-kubewright-version"),
     ] {
         let mut definition = with_field(json!({"type": "string"}));
         let (parent, key) = pointer.rsplit_once('/').unwrap();

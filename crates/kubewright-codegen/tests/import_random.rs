@@ -9,7 +9,7 @@ mod project;
 
 use std::env;
 
-use logger_codegen::internal::{KubernetesTypes, differences, import, normalize};
+use kubewright_codegen::internal::{KubernetesTypes, differences, import, normalize};
 use project::round_trip;
 use proptest::{
     prelude::*,

@@ -1,7 +1,7 @@
 //! Round trip of real definitions: imported, compiled and generated again, they are equal.
 //!
 //! `CRD_CORPUS` is their directory, which is searched recursively. The test takes minutes, so it is ignored by default:
-//! `CRD_CORPUS=.. cargo test -p logger-codegen --test import_round_trip -- --ignored --nocapture`. With `IMPORT_LINTS`
+//! `CRD_CORPUS=.. cargo test -p kubewright-codegen --test import_round_trip -- --ignored --nocapture`. With `IMPORT_LINTS`
 //! set, the crate must pass clippy and rustdoc as well.
 
 #![expect(clippy::unwrap_used, reason = "allowed in tests, and the helpers of tests are part of them")]
@@ -14,7 +14,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use logger_codegen::internal::{KubernetesTypes, differences, import, normalize};
+use kubewright_codegen::internal::{KubernetesTypes, differences, import, normalize};
 use project::round_trip;
 use serde_json::Value;
 

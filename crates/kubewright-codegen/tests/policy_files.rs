@@ -2,8 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "allowed in tests, and the helpers of tests are part of them")]
 
-use logger_codegen::{CrdOptions, File, Layout, generate, generate_with_warnings};
-use logger_core::meta::{
+use kubewright_codegen::{CrdOptions, File, Layout, generate, generate_with_warnings};
+use kubewright_core::meta::{
     ApiGroup, ApiKind, Policy, PolicyDefault, PolicyParams, PolicyRule, PolicySettings, PolicyVariable, Scope, TypeMeta,
 };
 use schemars::{Schema, SchemaGenerator, json_schema};
@@ -213,7 +213,7 @@ fn defaults_have_a_field_of_their_type() {
 fn two_versions_with_policies_are_an_error() {
     const TYPES: &[TypeMeta] = &[TypeMeta::Kind(ApiKind {
         policies: &[LIMIT, Policy::Rule(RULE)],
-        definition: logger_core::meta::Definition { storage: true, ..logger_core::meta::Definition::DEFAULT },
+        definition: kubewright_core::meta::Definition { storage: true, ..kubewright_core::meta::Definition::DEFAULT },
         ..WIDGET
     })];
     let groups = [group("v1", TYPES), group_with![LIMIT, Policy::Rule(RULE)]];

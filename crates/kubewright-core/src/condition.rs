@@ -37,8 +37,8 @@ impl fmt::Display for ConditionStatus {
 /// generation. The reason is a CamelCase word, the message is for people.
 ///
 /// ```
-/// use logger_core::condition::{Conditions, new_condition};
-/// # let metadata = logger_core::k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta::default();
+/// use kubewright_core::condition::{Conditions, new_condition};
+/// # let metadata = kubewright_core::k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta::default();
 ///
 /// let mut conditions = Vec::new();
 /// conditions.set_condition(new_condition(&metadata, "Ready", true, "AllReady", "3 of 3 instances are ready"));

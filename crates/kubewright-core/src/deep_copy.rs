@@ -246,12 +246,12 @@ impl<T: ?Sized> DeepCopy for PhantomData<T> {
 /// Implements `DeepCopy` for the boxed objects of a trait, by a method of the trait.
 ///
 /// ```
-/// use logger_core::DeepCopy;
+/// use kubewright_core::DeepCopy;
 ///
 /// trait Shape {
 ///     fn deep_copy_shape(&self) -> Box<dyn Shape>;
 /// }
-/// logger_core::deep_copy_dyn!(Shape, deep_copy_shape);
+/// kubewright_core::deep_copy_dyn!(Shape, deep_copy_shape);
 ///
 /// #[derive(DeepCopy)]
 /// #[deep_copy(dyn(Shape))]

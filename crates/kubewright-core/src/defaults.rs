@@ -13,10 +13,10 @@ use crate::wire::OmitNone;
 /// - The function is idempotent.
 ///
 /// ```
-/// use logger_core::defaults::defaulted;
+/// use kubewright_core::defaults::defaulted;
 /// use serde::{Deserialize, Serialize};
 ///
-/// #[logger_core::defaults]
+/// #[kubewright_core::defaults]
 /// #[derive(Default, Deserialize, Serialize)]
 /// struct Spec {
 ///     #[default(3)]

@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, fmt};
 
-pub use logger_names::version::compare as compare_versions;
+pub use kubewright_names::version::compare as compare_versions;
 
 /// A group and one of its versions, known at compile time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

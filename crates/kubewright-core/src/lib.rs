@@ -5,8 +5,8 @@
 //!
 //! ```
 //! mod v1 {
-//!     use logger_core::{DeepCopy, Object, ObjectList};
-//!     use logger_core::k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
+//!     use kubewright_core::{DeepCopy, Object, ObjectList};
+//!     use kubewright_core::k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 //!     use schemars::JsonSchema;
 //!     use serde::{Deserialize, Serialize};
 //!
@@ -34,7 +34,7 @@
 //!         pub items: Vec<Widget>,
 //!     }
 //!
-//!     logger_core::group_version! { group = "widgets.example.com", version = "v1", kinds = [Widget, WidgetList] }
+//!     kubewright_core::group_version! { group = "widgets.example.com", version = "v1", kinds = [Widget, WidgetList] }
 //! }
 //!
 //! assert_eq!(v1::GROUP_VERSION.api_version, "widgets.example.com/v1");

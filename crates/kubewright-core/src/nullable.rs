@@ -23,7 +23,7 @@ use crate::deep_copy::DeepCopy;
 /// The API server does not support null as a default, which is omitted from the schema, or as a value of an `enum`.
 ///
 /// ```
-/// use logger_core::Nullable;
+/// use kubewright_core::Nullable;
 /// use serde::Deserialize;
 ///
 /// #[derive(Deserialize)]
@@ -147,7 +147,7 @@ impl<T: JsonSchema> JsonSchema for Nullable<T> {
     }
 
     fn schema_id() -> Cow<'static, str> {
-        format!("logger_core::Nullable<{}>", T::schema_id()).into()
+        format!("kubewright_core::Nullable<{}>", T::schema_id()).into()
     }
 
     /// Adds `nullable` of OpenAPI, which the API server uses; in JSON Schema null is a separate type.

@@ -153,7 +153,7 @@ impl DeepCopy for Box<dyn Object> {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no API group and version",
     label = "this type is not listed in a `group_version!`",
-    note = "list it in the module of its version: `logger_core::group_version! {{ group = \"example.com\", version = \"v1\", kinds = [{Self}] }}`"
+    note = "list it in the module of its version: `kubewright_core::group_version! {{ group = \"example.com\", version = \"v1\", kinds = [{Self}] }}`"
 )]
 pub trait Registered {
     /// The API group and version that serve it.

@@ -1,12 +1,12 @@
 //! Schema keywords that `#[derive(KubeSchema)]` adds to the schemars schema of types and fields, as plain data.
 //!
 //! The keywords and the original schema are combined in an `allOf`, so that both apply. Properties that JSON Schema
-//! does not have are extension keywords with the prefix `x-logger-`; the generator consumes them, and the names of the
+//! does not have are extension keywords with the prefix `x-kubewright-`; the generator consumes them, and the names of the
 //! Rust type and its fields.
 
 mod map_key;
 
-use logger_names::case::has_snake_case_words;
+use kubewright_names::case::has_snake_case_words;
 use schemars::{Schema, transform::Transform};
 use serde_json::{Map, Value, json};
 
@@ -140,7 +140,9 @@ impl TypeSchema {
         let mut rules = Vec::new();
         for (name, property) in properties {
             let Some(schema) = property.as_object_mut() else { continue };
-            if take_keyword(schema, "x-logger-immutable") && !required.contains(name) && !schema.contains_key("default")
+            if take_keyword(schema, "x-kubewright-immutable")
+                && !required.contains(name)
+                && !schema.contains_key("default")
             {
                 rules.push(rule_against_removal(name, "is immutable: it cannot be removed"));
             }
@@ -165,9 +167,9 @@ impl TypeSchema {
     fn describe(&self, schema: &mut Map<String, Value>, json_name: &str, field: &Field) {
         schema.insert("x-rust-field".to_owned(), field.name.into());
         let location = Location { file: self.file, line: field.line };
-        schema.insert("x-logger-location".to_owned(), location.to_string().into());
+        schema.insert("x-kubewright-location".to_owned(), location.to_string().into());
         if !field.is_renamed && has_snake_case_words(json_name) {
-            schema.insert("x-logger-snake-case".to_owned(), format!("{}.{}", self.rust_type, field.name).into());
+            schema.insert("x-kubewright-snake-case".to_owned(), format!("{}.{}", self.rust_type, field.name).into());
         }
     }
 
@@ -232,8 +234,8 @@ impl OneOf {
 }
 
 /// The extension keywords of fields with the Rust names of other fields.
-const DEPENDENT_REQUIRED: &str = "x-logger-dependent-required";
-const DEPENDENT_FORBIDDEN: &str = "x-logger-dependent-forbidden";
+const DEPENDENT_REQUIRED: &str = "x-kubewright-dependent-required";
+const DEPENDENT_FORBIDDEN: &str = "x-kubewright-dependent-forbidden";
 
 /// Returns the rule that an optional field cannot be removed once it is set.
 fn rule_against_removal(field: &str, message: &str) -> Value {
@@ -252,7 +254,7 @@ fn presence_rules(field: &str, schema: &mut Map<String, Value>) -> Vec<Value> {
         "no_unset" => Some(rule_against_removal(field, "cannot be removed")),
         _ => None,
     };
-    texts(take_value(schema, "x-logger-update")).into_iter().filter_map(rule).collect()
+    texts(take_value(schema, "x-kubewright-update")).into_iter().filter_map(rule).collect()
 }
 
 /// Returns the rule of a field about another one.
@@ -272,7 +274,7 @@ fn texts(value: Option<Value>) -> Vec<String> {
 
 /// Escapes the name of a field for CEL. A name without an escape is not valid in a rule, which the generator reports.
 fn escape(field: &str) -> String {
-    logger_names::cel::escape(field).unwrap_or_else(|| field.to_owned())
+    kubewright_names::cel::escape(field).unwrap_or_else(|| field.to_owned())
 }
 
 /// Combines a schema with keywords. Annotations such as the description remain outside of the `allOf`.
@@ -337,7 +339,7 @@ fn required(object: &mut Map<String, Value>) -> Vec<String> {
         .unwrap_or_default();
     let before = required.len();
     for (name, property) in object.get_mut("properties").and_then(Value::as_object_mut).into_iter().flatten() {
-        if property.as_object_mut().is_some_and(|schema| take_keyword(schema, "x-logger-required"))
+        if property.as_object_mut().is_some_and(|schema| take_keyword(schema, "x-kubewright-required"))
             && !required.contains(name)
         {
             required.push(name.clone());

@@ -38,8 +38,8 @@ type Decode = fn(&[u8]) -> Result<Box<dyn Object>, serde_json::Error>;
 /// - Kinds and resources map to each other, and the most stable and newest version of a kind is preferred.
 ///
 /// ```
-/// use logger_core::Scheme;
-/// use logger_core::k8s_openapi::api::core::v1::{ConfigMap, Service};
+/// use kubewright_core::Scheme;
+/// use kubewright_core::k8s_openapi::api::core::v1::{ConfigMap, Service};
 ///
 /// let mut scheme = Scheme::new();
 /// scheme.add::<ConfigMap>()?;

@@ -7,7 +7,7 @@ use std::{
     sync::{Arc, OnceLock, PoisonError, RwLock},
 };
 
-use logger_crd::{
+use kubewright_crd::{
     cel::RuleError,
     field::{self, ErrorType},
     structural::{self, Options, Root, SchemaError},
@@ -61,7 +61,7 @@ pub struct Invalid(pub Vec<FieldError>);
 /// Validation returns such errors, and so do the webhooks of an operator for rules that a schema cannot express:
 ///
 /// ```
-/// use logger_core::validation::FieldError;
+/// use kubewright_core::validation::FieldError;
 ///
 /// let error = FieldError::invalid("spec.speed", 3, "must be even");
 /// assert_eq!(error.to_string(), "spec.speed: Invalid value: 3: must be even");

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use logger_core::{DeepCopy, KubeSchema, Object, Validate, validation::Invalid};
+use kubewright_core::{DeepCopy, KubeSchema, Object, Validate, validation::Invalid};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -62,7 +62,7 @@ pub struct Part {
     pub size: Option<i32>,
 }
 
-logger_core::group_version! { group = "volumes.example.com", version = "v1", kinds = [Volume] }
+kubewright_core::group_version! { group = "volumes.example.com", version = "v1", kinds = [Volume] }
 
 fn volume(spec: &Value) -> Volume {
     let object = json!({

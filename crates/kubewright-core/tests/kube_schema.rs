@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use logger_core::KubeSchema;
+use kubewright_core::KubeSchema;
 use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -105,7 +105,7 @@ fn schema_without_attributes_is_that_of_schemars_with_names_and_locations() {
     for name in ["someText", "number"] {
         let property = ours["properties"][name].as_object_mut().expect("an object");
         property.remove("x-rust-field");
-        let location = property.remove("x-logger-location").expect("a location");
+        let location = property.remove("x-kubewright-location").expect("a location");
         assert!(location.as_str().is_some_and(|text| text.contains("tests/kube_schema.rs:")), "{location}");
     }
     assert_eq!(ours, schema::<Plain>());
@@ -116,7 +116,7 @@ fn keywords_of_a_field_are_combined_with_its_schema() {
     let schema = schema::<Sink>();
     let properties = &schema["allOf"][0]["properties"];
     let mut to_file = properties["toFile"].clone();
-    to_file.as_object_mut().expect("an object").remove("x-logger-location");
+    to_file.as_object_mut().expect("an object").remove("x-kubewright-location");
     assert_eq!(
         to_file,
         json!({
@@ -127,11 +127,11 @@ fn keywords_of_a_field_are_combined_with_its_schema() {
     );
     assert_eq!(
         properties["level"]["allOf"][1],
-        json!({"x-logger-selectable": true, "x-logger-column": {"name": "Level", "priority": 1}})
+        json!({"x-kubewright-selectable": true, "x-kubewright-column": {"name": "Level", "priority": 1}})
     );
     assert_eq!(properties["offset"]["allOf"][1], json!({"minimum": -5, "maximum": 10, "exclusiveMaximum": true}),);
     assert_eq!(properties["offset"]["default"], 0);
-    assert_eq!(properties["tags"]["allOf"][1], json!({"maxProperties": 10, "x-logger-each": {"maxLength": 63}}));
+    assert_eq!(properties["tags"]["allOf"][1], json!({"maxProperties": 10, "x-kubewright-each": {"maxLength": 63}}));
     assert!(properties["plain"].get("allOf").is_none());
 }
 
@@ -198,7 +198,7 @@ struct Anything {}
 #[test]
 fn struct_without_fields_is_marked_as_empty_unless_it_preserves_unknown_fields() {
     let keywords = |schema: schemars::Schema| schema.as_value()["allOf"][1].clone();
-    assert_eq!(keywords(schema_for!(Nothing)), json!({"x-logger-empty": true}));
+    assert_eq!(keywords(schema_for!(Nothing)), json!({"x-kubewright-empty": true}));
     assert_eq!(keywords(schema_for!(Anything)), json!({"x-kubernetes-preserve-unknown-fields": true}));
 }
 
@@ -224,7 +224,7 @@ enum Variants {
 
 #[test]
 fn json_names_in_snake_case_are_marked_unless_they_are_explicit() {
-    let mark = |schema: &Value, name: &str| schema["properties"][name].get("x-logger-snake-case").cloned();
+    let mark = |schema: &Value, name: &str| schema["properties"][name].get("x-kubewright-snake-case").cloned();
     let snake_case = schema::<SnakeCase>();
     assert_eq!(mark(&snake_case, "time_interval"), Some(json!("kube_schema::SnakeCase.time_interval")));
     assert_eq!((mark(&snake_case, "max_size"), mark(&snake_case, "level")), (None, None));

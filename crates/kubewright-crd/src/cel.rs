@@ -22,7 +22,7 @@ mod layers;
 
 pub use interpreter::{AccessDecision, AccessRequest, AccessSubject, AccessTarget, Authorizer, ResourceTarget};
 pub(crate) use interpreter::{Message, Value, check_message_names, to_json};
-pub use logger_names::cel::escape;
+pub use kubewright_names::cel::escape;
 pub(crate) use schema::Structural;
 pub(crate) use validation::CompilationError;
 pub use validation::{

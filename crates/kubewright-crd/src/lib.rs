@@ -30,4 +30,4 @@ pub mod structural;
 pub mod validator;
 pub mod value;
 
-pub use logger_names::validation as names;
+pub use kubewright_names::validation as names;

@@ -5,7 +5,7 @@
 //! errors that the server reports only when a request fails, such as fields that do not exist.
 //!
 //! ```
-//! use logger_crd::policy::{Request, ValidatingPolicy};
+//! use kubewright_crd::policy::{Request, ValidatingPolicy};
 //! use serde_json::json;
 //!
 //! let policy = json!({

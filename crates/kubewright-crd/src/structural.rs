@@ -55,12 +55,12 @@ pub struct Options {
     pub root: Option<Root>,
     /// The fields of an `ObjectMeta` below the root.
     pub metadata: EmbeddedMetadata,
-    /// Whether floating-point numbers are allowed without `x-logger-float: true` on the field.
+    /// Whether floating-point numbers are allowed without `x-kubewright-float: true` on the field.
     pub allow_floats: bool,
-    /// The number of expanded levels of a recursive type without `x-logger-depth`. The level below accepts any value.
+    /// The number of expanded levels of a recursive type without `x-kubewright-depth`. The level below accepts any value.
     /// If `None`, recursive types are an error.
     pub depth: Option<usize>,
-    /// How the variants of an enum without `x-logger-via` are validated.
+    /// How the variants of an enum without `x-kubewright-via` are validated.
     pub union_validation: UnionValidation,
 }
 
@@ -102,7 +102,7 @@ pub enum UnionValidation {
 pub struct Structural {
     /// The value of `openAPIV3Schema`.
     pub schema: Value,
-    /// Private `x-logger-*` extensions that this module does not process, such as `x-logger-column`, by the path of
+    /// Private `x-kubewright-*` extensions that this module does not process, such as `x-kubewright-column`, by the path of
     /// their node.
     pub extensions: BTreeMap<String, BTreeMap<String, Value>>,
     /// The Rust field by path, as in `my_types::v1::LoggerSpec::time_interval`.

@@ -9,7 +9,7 @@ mod cel_corpus {
 use std::fmt::Write;
 
 use cel_corpus::cases::{self, Cause};
-use logger_crd::cel::{Program, RuleError, RuleErrorReason, check_schema};
+use kubewright_crd::cel::{Program, RuleError, RuleErrorReason, check_schema};
 use serde_json::{Value, json};
 
 /// Rules that the server validates differently, and why.

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use logger_crd::structural::{self, Options};
+use kubewright_crd::structural::{self, Options};
 use serde_json::Value;
 
 /// Returns every YAML file below a directory.

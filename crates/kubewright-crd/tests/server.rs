@@ -2,7 +2,7 @@
 //! with its OpenAPI document.
 //!
 //! Without a control plane the tests are ignored, and one line describes how to get one. With
-//! `LOGGER_REQUIRE_CONTROL_PLANE=1`, as in CI, that is a failure.
+//! `KUBEWRIGHT_REQUIRE_CONTROL_PLANE=1`, as in CI, that is a failure.
 
 #[path = "server/parity.rs"]
 mod parity;
@@ -40,7 +40,7 @@ fn run(args: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
 
 fn overlay_is_up_to_date(assets: &Assets, control_plane: &ControlPlane) -> Result<(), Failed> {
     let generated = overlay::overlay(&overlay::documents(assets, control_plane.kubeconfig())?);
-    match generated == logger_crd::structural::overlay::DATA {
+    match generated == kubewright_crd::structural::overlay::DATA {
         true => Ok(()),
         false => Err("run `cargo xtask overlay`".into()),
     }
@@ -57,7 +57,7 @@ fn compare_responses(_: &Assets, control_plane: &ControlPlane) -> Result<(), Fai
     }
     let difference = actual.lines().zip(recorded.lines()).find(|(actual, recorded)| actual != recorded);
     Err(format!(
-        "first difference: {difference:#?}\nto update the record: SHAPES=record cargo test -p logger-crd --test server"
+        "first difference: {difference:#?}\nto update the record: SHAPES=record cargo test -p kubewright-crd --test server"
     )
     .into())
 }

@@ -15,7 +15,7 @@ fn each_shape_has_the_recorded_result() {
     if actual != recorded {
         let difference = actual.lines().zip(recorded.lines()).find(|(a, b)| a != b);
         panic!(
-            "first difference: {difference:#?}\nto update the record: SHAPES=record cargo test -p logger-crd --test \
+            "first difference: {difference:#?}\nto update the record: SHAPES=record cargo test -p kubewright-crd --test \
              server"
         );
     }

@@ -2,7 +2,7 @@
 //!
 //! ```no_run
 //! # async fn apply(client: kube::Client, definitions: &str) -> Result<(), Box<dyn std::error::Error>> {
-//! let plan = logger_manager::crds::Definitions::parse(definitions)?.plan(client).await?;
+//! let plan = kubewright_manager::crds::Definitions::parse(definitions)?.plan(client).await?;
 //! print!("{plan}");
 //! for migration in plan.apply("my-operator", false).await? {
 //!     println!("{migration}");
@@ -24,7 +24,7 @@ mod migration;
 mod plan;
 
 use kube::Client;
-use logger_core::description::{ConversionWebhookDescription, WebhookNames};
+use kubewright_core::description::{ConversionWebhookDescription, WebhookNames};
 use serde_json::json;
 
 use definition::Definition;
@@ -41,8 +41,8 @@ pub use plan::Plan;
 /// StorageVersionMigration, this process writes each object, and records its progress in an annotation of the definition.
 ///
 /// ```no_run
-/// # async fn migrate(client: kube::Client) -> Result<(), logger_manager::crds::CrdError> {
-/// println!("{}", logger_manager::crds::migrate(client, "widgets.example.com").await?);
+/// # async fn migrate(client: kube::Client) -> Result<(), kubewright_manager::crds::CrdError> {
+/// println!("{}", kubewright_manager::crds::migrate(client, "widgets.example.com").await?);
 /// # Ok(())
 /// # }
 /// ```

@@ -14,7 +14,7 @@ use std::{
 };
 
 use http::StatusCode;
-use logger_runtime::metrics::{MetricsProvider, NoopMetrics};
+use kubewright_runtime::metrics::{MetricsProvider, NoopMetrics};
 
 use check::Check;
 use endpoint::{Endpoint, Kind};
@@ -35,9 +35,9 @@ use response::{Outcome, Report};
 ///   `kubernetes_healthchecks_total`, and `kubernetes_healthcheck` is the last one.
 ///
 /// ```
-/// use logger_manager::HealthChecks;
+/// use kubewright_manager::HealthChecks;
 ///
-/// # fn main() -> Result<(), logger_manager::health::AddCheckError> {
+/// # fn main() -> Result<(), kubewright_manager::health::AddCheckError> {
 /// let checks = HealthChecks::new();
 /// checks.add_ready("database", || Err("no connection"))?;
 ///

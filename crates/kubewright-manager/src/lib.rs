@@ -21,8 +21,8 @@ pub mod serving;
 pub mod telemetry;
 pub mod webhooks;
 
-pub use logger_core::description::OperatorDescription;
-pub use logger_runtime::{CancellationToken, LeaderElectionConfig, Sharding};
+pub use kubewright_core::description::OperatorDescription;
+pub use kubewright_runtime::{CancellationToken, LeaderElectionConfig, Sharding};
 
 pub use health::HealthChecks;
 pub use manager::{

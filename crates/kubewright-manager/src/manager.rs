@@ -20,7 +20,7 @@ use std::{
 };
 
 use kube::Client;
-use logger_runtime::{
+use kubewright_runtime::{
     CancellationToken, LeaderElector,
     leader_election::{LeaderStatus, lease_client},
 };
@@ -76,11 +76,11 @@ use signals::Signals;
 /// # Example
 ///
 /// ```no_run
-/// use logger_manager::{Group, Manager, LeaderElectionConfig};
-/// use logger_runtime::{Controller, InformerFactory, leader_election::unique_identity};
+/// use kubewright_manager::{Group, Manager, LeaderElectionConfig};
+/// use kubewright_runtime::{Controller, InformerFactory, leader_election::unique_identity};
 ///
 /// # async fn example(factory: InformerFactory, controller: Controller) -> Result<(), Box<dyn std::error::Error>> {
-/// let config = logger_runtime::kube::Config::infer().await?;
+/// let config = kubewright_runtime::kube::Config::infer().await?;
 /// let manager = Manager::for_config(config)?
 ///     .leader_election(LeaderElectionConfig::new("my-operator", unique_identity()))
 ///     .add(Group::Always, "informers", factory)

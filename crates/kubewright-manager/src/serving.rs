@@ -3,10 +3,10 @@
 //! A [`Server`] serves a [`Router`] on one address. Health checks, metrics and webhooks are [`Handler`]s.
 //!
 //! ```no_run
-//! use logger_manager::serving::{MetricsHandler, Router, Server, ServerConfig};
-//! use logger_runtime::{CancellationToken, metrics::PrometheusMetrics};
+//! use kubewright_manager::serving::{MetricsHandler, Router, Server, ServerConfig};
+//! use kubewright_runtime::{CancellationToken, metrics::PrometheusMetrics};
 //!
-//! # async fn example(stop: CancellationToken) -> Result<(), logger_manager::serving::ServerError> {
+//! # async fn example(stop: CancellationToken) -> Result<(), kubewright_manager::serving::ServerError> {
 //! let metrics = PrometheusMetrics::default();
 //! let router = Router::new().get("/metrics", MetricsHandler::from(metrics));
 //! let server = Server::bind(ServerConfig::new("metrics", 8080), router)?;

@@ -47,7 +47,7 @@ type BoxedLayer = Box<dyn Layer<Registry> + Send + Sync>;
 /// - traces are exported only with the feature `otlp` and its configuration.
 ///
 /// ```no_run
-/// use logger_manager::telemetry::{LogFormat, Telemetry};
+/// use kubewright_manager::telemetry::{LogFormat, Telemetry};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let format: LogFormat = "json".parse()?; // the value of a flag such as `--log-format`

@@ -31,11 +31,11 @@ use k8s_openapi::{
     },
     apimachinery::pkg::apis::meta::v1::ObjectMeta,
 };
-use logger_core::{
+use kubewright_core::{
     Converter,
     description::{AdmissionWebhookDescription, ConversionWebhookDescription, OperatorDescription},
 };
-use logger_runtime::{
+use kubewright_runtime::{
     ApiObject,
     metrics::{MetricsProvider, NoopMetrics},
 };
@@ -43,7 +43,7 @@ use serde_json::Value;
 
 pub use admission::{AdmissionRequest, Defaulter, Denied, Validator};
 pub use error::WebhookError;
-pub use logger_core::{
+pub use kubewright_core::{
     description::{FailurePolicy, MatchPolicy, Operation, ReinvocationPolicy, SideEffects},
     validation::{FieldError, Invalid},
 };
@@ -144,7 +144,7 @@ impl Webhooks {
     }
 
     /// Converts the set into a function from requests to responses, for an API server in the same process: see
-    /// `ApiServer::call_webhooks` of `logger-apiserver`.
+    /// `ApiServer::call_webhooks` of `kubewright-apiserver`.
     ///
     /// # Errors
     /// Fails if the set is [invalid](Self::check).

@@ -19,7 +19,7 @@ pub mod writer;
 use std::{error::Error, io::Write, process::ExitCode};
 
 use clap::{Parser, Subcommand, ValueEnum};
-use logger_core::meta::ApiGroup;
+use kubewright_core::meta::ApiGroup;
 
 use crate::workspace::Workspace;
 
@@ -113,17 +113,17 @@ fn failed(error: &dyn Error) -> ExitCode {
 #[command(name = "cargo xtask", bin_name = "cargo xtask")]
 enum Xtask {
     #[command(flatten)]
-    Api(Box<logger_codegen::Command>),
+    Api(Box<kubewright_codegen::Command>),
     #[command(flatten)]
     Project(Command),
 }
 
-/// Runs the command of this process: those of [`logger_codegen`] and [`Command`].
+/// Runs the command of this process: those of [`kubewright_codegen`] and [`Command`].
 ///
 /// ```no_run
-/// # mod my_types { pub fn groups() -> &'static [logger_core::meta::ApiGroup] { &[] } }
+/// # mod my_types { pub fn groups() -> &'static [kubewright_core::meta::ApiGroup] { &[] } }
 /// fn main() -> std::process::ExitCode {
-///     logger_project::cli(my_types::groups())
+///     kubewright_project::cli(my_types::groups())
 /// }
 /// ```
 #[must_use]

@@ -18,8 +18,8 @@ use std::{
 };
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{LabelSelector, ObjectMeta};
-use logger_codegen::File;
-use logger_core::description::{KindDescription, OperatorDescription, ServerDescription};
+use kubewright_codegen::File;
+use kubewright_core::description::{KindDescription, OperatorDescription, ServerDescription};
 use serde::Serialize;
 use serde_json::Value;
 

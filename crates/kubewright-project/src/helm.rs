@@ -17,7 +17,7 @@ mod webhooks;
 
 use std::error::Error;
 
-use logger_codegen::File;
+use kubewright_codegen::File;
 use serde::Serialize;
 use serde_json::Value;
 

@@ -1,7 +1,7 @@
 //! Creates the project of an operator, and renders its manifests from the description that its program prints, from its
 //! kinds and from one file of settings.
 //!
-//! [`scaffold`] plans the files of a project: `cargo logger init` creates one, and `cargo xtask create api` adds a
+//! [`scaffold`] plans the files of a project: `cargo kubewright init` creates one, and `cargo xtask create api` adds a
 //! kind. `cargo xtask update` merges the changes of newer templates into the files of a project.
 //! [`render`] returns all files of `config/` in the layout of kubebuilder, [`Chart::render`] those of a Helm chart, and
 //! [`olm::bundle`] those of a bundle.

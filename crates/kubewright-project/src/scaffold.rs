@@ -1,4 +1,4 @@
-//! Plans of the files of a project: what `cargo logger init` and `cargo xtask create api` write.
+//! Plans of the files of a project: what `cargo kubewright init` and `cargo xtask create api` write.
 //!
 //! Guarantees:
 //! - a plan is computed from a typed model and a snapshot of the tree; nothing accesses the disk;

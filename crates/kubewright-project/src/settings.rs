@@ -13,7 +13,7 @@ pub use webhooks::{CertificateMode, WebhookSettings};
 /// The settings of a project, from one TOML file.
 ///
 /// ```
-/// let settings = logger_project::Settings::parse(
+/// let settings = kubewright_project::Settings::parse(
 ///     r#"
 ///     name = "my-operator"
 ///     image = "registry.example.com/my-operator:1.0.0"
@@ -22,7 +22,7 @@ pub use webhooks::{CertificateMode, WebhookSettings};
 ///     "#,
 /// )?;
 /// assert_eq!(settings.replicas, 2);
-/// # Ok::<_, logger_project::SettingsError>(())
+/// # Ok::<_, kubewright_project::SettingsError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]

@@ -15,7 +15,7 @@ use std::{
     process::{Command, ExitStatus, Stdio},
 };
 
-use logger_core::{
+use kubewright_core::{
     description::{ConversionWebhookDescription, KindDescription, OperatorDescription},
     meta::{ApiGroup, ApiKind, Conversion, Scope},
 };
@@ -338,7 +338,7 @@ pub fn cargo(args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Command {
 
 #[cfg(test)]
 mod tests {
-    use logger_core::meta::{Definition, TypeMeta};
+    use kubewright_core::meta::{Definition, TypeMeta};
 
     use super::*;
 

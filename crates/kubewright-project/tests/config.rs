@@ -12,9 +12,9 @@ use k8s_openapi::{
     },
     apimachinery::pkg::util::intstr::IntOrString,
 };
-use logger_codegen::File;
-use logger_core::description::OperatorDescription;
-use logger_project::{rbac::operator_objects, render};
+use kubewright_codegen::File;
+use kubewright_core::description::OperatorDescription;
+use kubewright_project::{rbac::operator_objects, render};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -148,7 +148,7 @@ fn switches_select_what_is_deployed() {
 fn every_rendered_file_is_listed_and_marked() {
     let files = files("prometheus = true\nnetwork-policy = true");
     for file in &files {
-        assert!(file.contents.lines().next().unwrap().ends_with(logger_project::MARK), "{}", file.path);
+        assert!(file.contents.lines().next().unwrap().ends_with(kubewright_project::MARK), "{}", file.path);
         let (directory, name) = file.path.strip_prefix("config/").unwrap().rsplit_once('/').unwrap();
         if name != "kustomization.yaml" {
             assert!(resources(&files, directory).contains(&name.to_owned()), "{}", file.path);

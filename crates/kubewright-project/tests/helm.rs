@@ -6,8 +6,8 @@ mod fixture;
 
 use std::collections::BTreeSet;
 
-use logger_codegen::File;
-use logger_project::{Chart, render};
+use kubewright_codegen::File;
+use kubewright_project::{Chart, render};
 use serde_json::{Value, json};
 
 use fixture::project;

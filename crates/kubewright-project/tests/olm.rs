@@ -7,11 +7,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use logger_codegen::File;
-use logger_core::description::{
+use kubewright_codegen::File;
+use kubewright_core::description::{
     ControllerDescription, KindDescription, OperatorDescription, Permission, ServerDescription, Verb,
 };
-use logger_project::{
+use kubewright_project::{
     Project, Settings,
     olm::{
         self, Bundle, BundleError, BundleOptions, CatalogError, CatalogOptions, Finding, ScorecardResult, State,

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use k8s_openapi::api::rbac::v1::PolicyRule;
-use logger_project::rbac::normalize;
+use kubewright_project::rbac::normalize;
 use serde_json::Value;
 
 const MARKERS: &str = include_str!("rbac/markers.txt");

@@ -4,7 +4,7 @@
 
 use std::{collections::BTreeMap, fs, path::Path, process::Command};
 
-use logger_project::{
+use kubewright_project::{
     cli::writer::{write, write_file},
     scaffold::{
         Dependencies, Layout, Model, NewWebhooks, Plan, Problems, Rename, Resource, ResourceWebhooks, Step, Tree,
@@ -139,7 +139,7 @@ fn dependencies_are_versions_or_paths() {
     assert!(file(&project(), "Cargo.toml").contains("\nlogger-core = { version = \"1.0.0\" }\n"));
     let path = Dependencies::Path("/src/toolchain".to_owned());
     let tree = executed(&Tree::default(), &init(&model("a", "example.com"), &path).unwrap());
-    assert!(file(&tree, "Cargo.toml").contains("\nlogger-core = { path = \"/src/toolchain/logger-core\" }\n"));
+    assert!(file(&tree, "Cargo.toml").contains("\nlogger-core = { path = \"/src/toolchain/kubewright-core\" }\n"));
     assert!(toml::from_str::<toml::Table>(file(&tree, "Cargo.toml")).is_ok());
 }
 
@@ -452,7 +452,7 @@ fn one_file_is_replaced_or_as_before() {
 }
 
 fn cargo_logger(args: &[&str], directory: &Path) -> (bool, String) {
-    let mut program = Command::new(env!("CARGO_BIN_EXE_cargo-logger"));
+    let mut program = Command::new(env!("CARGO_BIN_EXE_cargo-kubewright"));
     let output = program.args(["logger", "init"]).args(args).current_dir(directory).output().unwrap();
     (output.status.success(), String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned())
 }

@@ -9,7 +9,7 @@ use std::{
     process::{Command, ExitCode},
 };
 
-use logger_project::{
+use kubewright_project::{
     Workspace,
     cli::{scaffold::Changes, update::Update, writer::write},
     scaffold::{
@@ -121,7 +121,7 @@ fn other_commands_keep_the_layout() {
     let tree = project(Layout::FIRST, &version());
     let gadget = Resource { kind: "Gadget".to_owned(), plural: "gadgets".to_owned(), ..widget() };
     let tree = executed(&tree, &create_api(&tree, &gadget).unwrap());
-    assert!(tree.0["PROJECT"].contains("cargo-logger/v1"), "{}", tree.0["PROJECT"]);
+    assert!(tree.0["PROJECT"].contains("cargo-kubewright/v1"), "{}", tree.0["PROJECT"]);
     assert_eq!(tree.0[README], project(Layout::FIRST, &version()).0[README]);
 }
 
@@ -220,7 +220,7 @@ fn a_conflict_is_marked_and_named() {
         Layout::CURRENT
     );
     assert!(repository.file(README).contains(&markers), "{}", repository.file(README));
-    assert!(repository.file("PROJECT").contains(&format!("cargo-logger/{}", Layout::CURRENT)));
+    assert!(repository.file("PROJECT").contains(&format!("cargo-kubewright/{}", Layout::CURRENT)));
 }
 
 #[test]
@@ -267,8 +267,8 @@ fn a_project_outside_of_a_repository_is_a_problem() {
 #[test]
 fn unknown_layouts_are_problems() {
     let repository = Repository::new(&[]);
-    let project = repository.file("PROJECT").replace("cargo-logger/v1", "cargo-logger/v999");
+    let project = repository.file("PROJECT").replace("cargo-kubewright/v1", "cargo-kubewright/v999");
     fs::write(repository.root().join("PROJECT"), project).unwrap();
     let error = command(false, true).plan(&repository.workspace()).unwrap_err().to_string();
-    assert!(error.contains("upgrade `logger-project`"), "{error}");
+    assert!(error.contains("upgrade `kubewright-project`"), "{error}");
 }

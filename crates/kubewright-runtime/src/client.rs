@@ -14,7 +14,7 @@ use kube::{
     api::{DeleteParams, GetParams, ListParams, Patch, PatchParams, PostParams, WatchEvent, WatchParams},
     core::Request,
 };
-use logger_core::{Listed, verbs};
+use kubewright_core::{Listed, verbs};
 use serde::Serialize;
 
 pub use apply::FieldManager;

@@ -24,7 +24,7 @@ mod writes;
 use std::{fmt, io, panic::resume_unwind, pin::pin, sync::Arc, time::Duration};
 
 use futures::future::{join_all, select_all, try_join_all};
-use logger_core::description::{ControllerDescription, Permission};
+use kubewright_core::description::{ControllerDescription, Permission};
 use tokio::{
     task::{JoinError, JoinSet},
     time::{Instant, timeout},
@@ -35,7 +35,7 @@ pub use allow::Allow;
 pub use builder::ControllerBuilder;
 pub use children::MANAGED_BY_LABEL;
 pub use finalizer::{FinalizerEvent, finalize};
-pub use logger_core::description::Verb;
+pub use kubewright_core::description::Verb;
 pub use object::{Context, ObjectControllerBuilder};
 pub use predicate::Predicate;
 pub use reconciler::{Action, ReconcileError, Reconciler};

@@ -74,8 +74,8 @@ const QUEUE_CAPACITY: usize = 1000;
 /// ```
 /// # use k8s_openapi::api::core::v1::ConfigMap;
 /// # use kube::Client;
-/// use logger_runtime::CancellationToken;
-/// use logger_runtime::events::{EventConfig, EventRecorder, EventType};
+/// use kubewright_runtime::CancellationToken;
+/// use kubewright_runtime::events::{EventConfig, EventRecorder, EventType};
 ///
 /// # async fn run(client: Client, object: ConfigMap) -> Result<(), Box<dyn std::error::Error>> {
 /// let (recorder, worker) = EventRecorder::new(client, "config-maps", EventConfig::default())?;

@@ -15,7 +15,7 @@ use futures::{
     future::{BoxFuture, try_join_all},
 };
 use kube::Client;
-use logger_core::{description::InformerDescription, verbs};
+use kubewright_core::{description::InformerDescription, verbs};
 use tokio::{sync::watch, time::Instant};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 

@@ -23,7 +23,7 @@ use std::{
 };
 
 use kube::Api;
-use logger_core::verbs;
+use kubewright_core::verbs;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 

@@ -5,7 +5,7 @@
 //!
 //! ```
 //! use k8s_openapi::api::core::v1::Pod;
-//! use logger_runtime::{Memory, informer::Config};
+//! use kubewright_runtime::{Memory, informer::Config};
 //!
 //! let config = Config::<Pod>::default().memory(Memory::Plain);
 //! ```

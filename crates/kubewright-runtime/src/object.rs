@@ -11,7 +11,7 @@ use std::fmt::Debug;
 use k8s_openapi::ClusterResourceScope;
 use kube::Resource;
 #[cfg(feature = "informers")]
-use logger_core::description::KindDescription;
+use kubewright_core::description::KindDescription;
 use serde::{Serialize, de::DeserializeOwned};
 
 pub use key::{ObjectKey, ParseKeyError};

@@ -39,7 +39,7 @@ use std::{
 };
 
 use kube::Client;
-use logger_core::description::Permission;
+use kubewright_core::description::Permission;
 
 pub use error::ShardingError;
 pub(crate) use ownership::{Admission, Ownership, Participant, SlotGuard, StartHandler};
@@ -71,7 +71,7 @@ use status::Status;
 ///
 /// ```no_run
 /// use k8s_openapi::api::core::v1::ConfigMap;
-/// use logger_runtime::{
+/// use kubewright_runtime::{
 ///     Controller, InformerFactory, LeaderElectionConfig, ObjectKey, ReconcileError, Sharding, kube::Client,
 ///     leader_election::unique_identity,
 /// };

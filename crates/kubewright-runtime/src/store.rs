@@ -59,7 +59,7 @@ use table::{Table, insert, shrink_if_sparse};
 ///
 /// ```
 /// use k8s_openapi::api::core::v1::ConfigMap;
-/// use logger_runtime::{Lister, Store};
+/// use kubewright_runtime::{Lister, Store};
 ///
 /// let mut map = ConfigMap::default();
 /// map.metadata.namespace = Some("default".into());
@@ -142,7 +142,7 @@ impl<K: ApiObject> Store<K> {
     ///
     /// ```
     /// use k8s_openapi::api::core::v1::ConfigMap;
-    /// use logger_runtime::{Memory, Store};
+    /// use kubewright_runtime::{Memory, Store};
     ///
     /// let mut map = ConfigMap::default();
     /// map.metadata.name = Some("audit".into());

@@ -54,8 +54,8 @@ const MAX_DELAY: Duration = Duration::from_secs(30 * 365 * 24 * 3600);
 /// - adding a key never blocks, and the queue has no background task: dropping the last handle releases everything.
 ///
 /// ```
-/// # use logger_runtime::{ObjectKey, WorkQueue};
-/// # async fn reconcile(key: &ObjectKey) -> Result<(), logger_runtime::Error> { Ok(()) }
+/// # use kubewright_runtime::{ObjectKey, WorkQueue};
+/// # async fn reconcile(key: &ObjectKey) -> Result<(), kubewright_runtime::Error> { Ok(()) }
 /// async fn worker(queue: WorkQueue<ObjectKey>) {
 ///     while let Some(key) = queue.get().await {
 ///         match reconcile(&key).await {

@@ -16,7 +16,7 @@ use kube::{
     Api,
     api::{Patch, PatchParams},
 };
-use logger_runtime::{CancellationToken, Controller, Error, InformerFactory, events::EventWorker};
+use kubewright_runtime::{CancellationToken, Controller, Error, InformerFactory, events::EventWorker};
 use serde_json::json;
 use tokio::{
     sync::{mpsc, watch},

@@ -10,7 +10,7 @@ mod replica_set;
 mod revisions;
 mod stateful_set;
 
-use logger_runtime::Controller;
+use kubewright_runtime::Controller;
 
 use crate::environment::Environment;
 

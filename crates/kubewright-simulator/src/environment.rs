@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use k8s_openapi::api::core::v1::{Node, Pod};
 use kube::{Client, Resource};
-use logger_runtime::{EventRecorder, EventType, Index, InformerFactory, SharedInformer, Store, object::ApiObject};
+use kubewright_runtime::{EventRecorder, EventType, Index, InformerFactory, SharedInformer, Store, object::ApiObject};
 
 use crate::model::{
     clock::Clock,

@@ -8,10 +8,10 @@
 //! # use std::time::Duration;
 //! # #[tokio::main(flavor = "current_thread", start_paused = true)]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! use logger_runtime::CancellationToken;
-//! use logger_simulator::Cluster;
+//! use kubewright_runtime::CancellationToken;
+//! use kubewright_simulator::Cluster;
 //!
-//! let server = logger_apiserver::ApiServer::new();
+//! let server = kubewright_apiserver::ApiServer::new();
 //! let cluster = Cluster::builder(server.client()).zone("zone-a", 2).zone("zone-b", 1).build()?;
 //! let stop = CancellationToken::new();
 //! let running = tokio::spawn({

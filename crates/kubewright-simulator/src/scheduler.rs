@@ -11,7 +11,7 @@ use k8s_openapi::{
     apimachinery::pkg::apis::meta::v1::ObjectMeta,
 };
 use kube::{Api, ResourceExt, api::PostParams, core::Status};
-use logger_runtime::{
+use kubewright_runtime::{
     Action, Context, Controller, Error, Event, ObjectKey, ReconcileError, Store,
     controller::{Predicate, Watch},
 };

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use logger_runtime::{
+use kubewright_runtime::{
     Error,
     controller::{Action, Context, Controller},
 };

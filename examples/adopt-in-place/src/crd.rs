@@ -1,7 +1,7 @@
 //! The kinds of the operator, declared with kube's derive.
 
 use kube::CustomResource;
-use logger_core::ApplyConfiguration;
+use kubewright_core::ApplyConfiguration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, ApplyConfiguration, CustomResource, Deserialize, JsonSchema, Serialize)]
 #[kube(group = "probes.example.dev", version = "v1", kind = "Probe", namespaced, status = "ProbeStatus")]
 #[kube(printcolumn(name = "Healthy", type_ = "boolean", json_path = ".status.healthy"))]
-#[kube(derive = "logger_core::ApplyConfiguration")]
+#[kube(derive = "kubewright_core::ApplyConfiguration")]
 #[serde(rename_all = "camelCase")]
 pub struct ProbeSpec {
     /// The name of the checked host.
@@ -32,4 +32,4 @@ pub struct ProbeStatus {
     pub healthy: bool,
 }
 
-logger_core::adopt! { custom_resources = [Probe(status)] }
+kubewright_core::adopt! { custom_resources = [Probe(status)] }

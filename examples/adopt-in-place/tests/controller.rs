@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use kube::api::PostParams;
-use logger_runtime::CancellationToken;
+use kubewright_runtime::CancellationToken;
 use probe_operator::{
     client::{SharedInformerFactory, fake},
     controller::controller,

@@ -10,8 +10,8 @@ use std::{
 
 use anyhow::{Context, Result};
 use demo::LocalCluster;
+use kubewright_runtime::kube::{self, Client};
 use logger_agent::interface::{PORT, metric::RECORDS, path::METRICS};
-use logger_runtime::kube::{self, Client};
 use tokio::{process::Command, time::timeout};
 
 use crate::observer::Observer;

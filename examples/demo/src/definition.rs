@@ -3,19 +3,19 @@
 use std::time::Duration;
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use logger_core::description::WebhookNames;
-use logger_manager::crds::{CrdError, Definitions};
-use logger_operator::{
-    names::{CONTROLLER, CRDS_FIELD_MANAGER},
-    webhooks,
-};
-use logger_runtime::{
+use kubewright_core::description::WebhookNames;
+use kubewright_manager::crds::{CrdError, Definitions};
+use kubewright_runtime::{
     Error,
     kube::{
         self, Api, Client,
         api::{DeleteParams, PostParams},
         runtime::wait::{self, await_condition, conditions},
     },
+};
+use logger_operator::{
+    names::{CONTROLLER, CRDS_FIELD_MANAGER},
+    webhooks,
 };
 use tokio::time::timeout;
 

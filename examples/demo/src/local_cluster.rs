@@ -14,14 +14,14 @@ use std::{
     time::Duration,
 };
 
-use logger_apiserver::serve;
-use logger_manager::{Manager, ManagerError};
-use logger_operator::{OperatorOptions, add_to};
-use logger_runtime::{
+use kubewright_apiserver::serve;
+use kubewright_manager::{Manager, ManagerError};
+use kubewright_runtime::{
     kube::{Client, Config},
     metrics::PrometheusMetrics,
 };
-use logger_simulator::{Cluster, ClusterError, Processes, Runtime};
+use kubewright_simulator::{Cluster, ClusterError, Processes, Runtime};
+use logger_operator::{OperatorOptions, add_to};
 use tokio::time::{Instant, timeout_at};
 
 pub use config::{AGENT_IMAGE, LocalClusterConfig};

@@ -4,8 +4,8 @@ use std::{sync::Arc, time::Duration};
 
 use anyhow::{Context, Result, bail};
 use futures::StreamExt;
-use logger_core::verbs;
-use logger_runtime::{
+use kubewright_core::verbs;
+use kubewright_runtime::{
     InformerFactory,
     client::ScopedObject,
     informer::{Delivery, HandlerOptions},

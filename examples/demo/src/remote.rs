@@ -7,9 +7,8 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use anyhow::{Context, Result, anyhow};
 use demo::definition;
-use logger_manager::{Manager, ManagerError};
-use logger_operator::{OperatorOptions, add_to};
-use logger_runtime::{
+use kubewright_manager::{Manager, ManagerError};
+use kubewright_runtime::{
     CancellationToken,
     kube::{
         Client, Config,
@@ -17,6 +16,7 @@ use logger_runtime::{
     },
     metrics::PrometheusMetrics,
 };
+use logger_operator::{OperatorOptions, add_to};
 use tokio::task::JoinError;
 use tokio_util::task::AbortOnDropHandle;
 

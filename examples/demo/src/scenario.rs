@@ -19,10 +19,8 @@ use k8s_openapi::{
     },
     apimachinery::pkg::apis::meta::v1::ObjectMeta,
 };
-use logger_client::{Clientset, SharedInformerFactory, typed::example_v2::LoggerClient};
-use logger_core::verbs;
-use logger_operator::names::{AGENT, INSTANCE_LABEL, NAME_LABEL, Names};
-use logger_runtime::{
+use kubewright_core::verbs;
+use kubewright_runtime::{
     Event, ObjectKey,
     client::ScopedObject,
     kube::{
@@ -30,6 +28,8 @@ use logger_runtime::{
         api::{DeleteParams, Patch, PatchParams, PostParams},
     },
 };
+use logger_client::{Clientset, SharedInformerFactory, typed::example_v2::LoggerClient};
+use logger_operator::names::{AGENT, INSTANCE_LABEL, NAME_LABEL, Names};
 use logger_types::v2::{Logger, LoggerSpec, LoggerState};
 use serde_json::json;
 use tokio::{sync::watch, time::timeout};

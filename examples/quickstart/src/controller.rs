@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
+use kubewright_core::{Conditions, new_condition};
+use kubewright_runtime::{Context, Controller, Error, kube::Client};
 use logger_client::informers::example_v2::LoggerInformer;
-use logger_core::{Conditions, new_condition};
-use logger_runtime::{Context, Controller, Error, kube::Client};
 use logger_types::v2::{Logger, LoggerState, LoggerStatus};
 
 const WORKERS: usize = 2;

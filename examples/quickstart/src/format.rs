@@ -1,6 +1,6 @@
 //! Text representations of Loggers: a line for an event, a page as of `kubectl describe`.
 
-use logger_runtime::{Event, ObjectKey};
+use kubewright_runtime::{Event, ObjectKey};
 use logger_types::v2::Logger;
 
 /// Formats an event as `MODIFIED default/audit  Available, 2 of 2, every 1m`.

@@ -14,11 +14,11 @@ use std::{path::PathBuf, process::ExitCode};
 
 use anyhow::{Context, Result};
 use clap::Parser;
-use logger_client::Clientset;
-use logger_runtime::kube::{
+use kubewright_runtime::kube::{
     Client, Config,
     config::{KubeConfigOptions, Kubeconfig},
 };
+use logger_client::Clientset;
 use tracing_subscriber::EnvFilter;
 
 use crate::output::{both, print};
@@ -76,7 +76,7 @@ async fn run(args: Args) -> Result<()> {
 
 fn embedded() -> Client {
     print("API server: embedded in this process (use --kubeconfig FILE for a real one)");
-    logger_apiserver::ApiServer::new().client()
+    kubewright_apiserver::ApiServer::new().client()
 }
 
 /// Connects to the cluster of a kubeconfig. KUBECONFIG in the environment is ignored, so that a demo never runs in

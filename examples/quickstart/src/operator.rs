@@ -5,13 +5,13 @@ mod controller;
 use std::sync::Arc;
 
 use anyhow::Result;
-use logger_client::{Clientset, SharedInformerFactory};
-use logger_manager::{Group, LeaderElectionConfig, Manager, Telemetry, serving::ServerConfig};
-use logger_runtime::{
+use kubewright_manager::{Group, LeaderElectionConfig, Manager, Telemetry, serving::ServerConfig};
+use kubewright_runtime::{
     kube::{Client, Config},
     leader_election::unique_identity,
     metrics::PrometheusMetrics,
 };
+use logger_client::{Clientset, SharedInformerFactory};
 
 #[tokio::main]
 async fn main() -> Result<()> {

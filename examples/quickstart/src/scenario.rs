@@ -4,13 +4,13 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use anyhow::{Context, Result, bail};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use logger_client::{
-    Clientset, SharedInformerFactory, informers::example_v2::LoggerInformer, typed::example_v2::LoggerClient,
-};
-use logger_runtime::{
+use kubewright_runtime::{
     CancellationToken, Event, HandlerOptions,
     informer::Delivery,
     kube::api::{DeleteParams, PostParams},
+};
+use logger_client::{
+    Clientset, SharedInformerFactory, informers::example_v2::LoggerInformer, typed::example_v2::LoggerClient,
 };
 use logger_types::v2::{Logger, LoggerSpec, LoggerState};
 use tokio::sync::watch;

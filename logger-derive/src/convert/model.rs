@@ -12,7 +12,7 @@ use crate::{attr, defaults::parse::inside_option, errors::Errors, model::crate_p
 /// A type that derives `Convert`.
 pub(super) struct ConvertType {
     pub(super) ident: Ident,
-    /// The path of `logger_core`.
+    /// The path of `kubewright_core`.
     pub(super) krate: TokenStream,
     pub(super) attr: TypeAttr,
     pub(super) json: JsonType,

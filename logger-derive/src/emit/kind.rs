@@ -1,6 +1,6 @@
 //! Emits the impls of a kind.
 
-use logger_names::resource::plural;
+use kubewright_names::resource::plural;
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
 use syn::LitStr;

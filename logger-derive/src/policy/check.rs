@@ -1,6 +1,6 @@
 //! The checks of `#[policy(..)]`.
 
-use logger_names::{cel::is_identifier, validation::is_dns_1123_subdomain};
+use kubewright_names::{cel::is_identifier, validation::is_dns_1123_subdomain};
 use syn::LitStr;
 
 use super::{

@@ -1,4 +1,4 @@
-//! Emits the attribute as constants of `logger_core::schema`: keywords of the CRD schema, and extension keywords for
+//! Emits the attribute as constants of `kubewright_core::schema`: keywords of the CRD schema, and extension keywords for
 //! the generator.
 
 use proc_macro2::TokenStream;
@@ -87,7 +87,7 @@ impl SchemaType {
         let mut keywords = self.attr.keywords();
         // Decoding drops unknown fields, which the schema of a type without fields alone does not show.
         if self.is_empty && !self.attr.preserve_unknown_fields.is_present() {
-            keywords.push(("x-logger-empty", Json::True));
+            keywords.push(("x-kubewright-empty", Json::True));
         }
         let keywords = emit(&keywords, krate);
         let unions = self.unions(krate);
@@ -158,25 +158,25 @@ impl SchemaAttr {
         add("x-kubernetes-map-type", ident(&self.map_type).or(ident(&self.struct_type)));
         add("x-kubernetes-embedded-resource", flag(&self.embedded_resource));
         add("x-kubernetes-preserve-unknown-fields", flag(&self.preserve_unknown_fields));
-        add("x-logger-dependent-required", self.dependent_required.as_ref().map(Names::json));
-        add("x-logger-dependent-forbidden", self.dependent_forbidden.as_ref().map(Names::json));
-        add("x-logger-update", self.update.as_ref().map(Names::json));
+        add("x-kubewright-dependent-required", self.dependent_required.as_ref().map(Names::json));
+        add("x-kubewright-dependent-forbidden", self.dependent_forbidden.as_ref().map(Names::json));
+        add("x-kubewright-update", self.update.as_ref().map(Names::json));
         let rules = self.rules();
         add("x-kubernetes-validations", (!rules.is_empty()).then_some(Json::List(rules)));
         for (name, value) in [
-            ("x-logger-nullable", &self.nullable),
-            ("x-logger-required", &self.required),
-            ("x-logger-immutable", &self.immutable),
-            ("x-logger-schemaless", &self.schemaless),
-            ("x-logger-float", &self.allow_float),
-            ("x-logger-no-format", &self.no_format),
-            ("x-logger-selectable", &self.selectable),
+            ("x-kubewright-nullable", &self.nullable),
+            ("x-kubewright-required", &self.required),
+            ("x-kubewright-immutable", &self.immutable),
+            ("x-kubewright-schemaless", &self.schemaless),
+            ("x-kubewright-float", &self.allow_float),
+            ("x-kubewright-no-format", &self.no_format),
+            ("x-kubewright-selectable", &self.selectable),
         ] {
             add(name, flag(value));
         }
-        add("x-logger-depth", self.depth.as_ref().and_then(|depth| depth.base10_parse().ok()).map(Json::Integer));
-        add("x-logger-column", self.column.as_ref().map(Column::json));
-        add("x-logger-each", self.each.as_ref().map(|each| Json::Object(each.0.keywords())));
+        add("x-kubewright-depth", self.depth.as_ref().and_then(|depth| depth.base10_parse().ok()).map(Json::Integer));
+        add("x-kubewright-column", self.column.as_ref().map(Column::json));
+        add("x-kubewright-each", self.each.as_ref().map(|each| Json::Object(each.0.keywords())));
         keywords
     }
 }

@@ -1,6 +1,6 @@
 //! CEL rules that keys of `#[schema(..)]` stand for: what the keywords of a schema cannot express.
 
-use logger_names::cel::escape;
+use kubewright_names::cel::escape;
 use quote::ToTokens;
 use syn::{Ident, Lit, LitStr};
 

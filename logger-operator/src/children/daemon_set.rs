@@ -1,7 +1,7 @@
 //! The DaemonSet: an agent on each node.
 
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
-use logger_apply::apps_v1::{
+use kubewright_apply::apps_v1::{
     DaemonSetApply, DaemonSetSpecApply, DaemonSetUpdateStrategyApply, RollingUpdateDaemonSetApply,
 };
 use logger_types::v2::LoggerSpec;

@@ -1,7 +1,7 @@
 //! The Deployment: agents that are spread over nodes.
 
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
-use logger_apply::apps_v1::{
+use kubewright_apply::apps_v1::{
     DeploymentApply, DeploymentSpecApply, DeploymentStrategyApply, RollingUpdateDeploymentApply,
 };
 use logger_types::v2::LoggerSpec;

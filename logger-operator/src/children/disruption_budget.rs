@@ -1,7 +1,7 @@
 //! The PodDisruptionBudget: at least one agent remains while nodes are drained.
 
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
-use logger_apply::policy_v1::{PodDisruptionBudgetApply, PodDisruptionBudgetSpecApply};
+use kubewright_apply::policy_v1::{PodDisruptionBudgetApply, PodDisruptionBudgetSpecApply};
 
 use super::pod::selector;
 use crate::names::Names;

@@ -1,7 +1,7 @@
 //! The environment of agents: their options, as the spec of a Logger declares them.
 
+use kubewright_apply::core_v1::{EnvVarApply, EnvVarSourceApply, ObjectFieldSelectorApply};
 use logger_agent::interface::{PORT, env};
-use logger_apply::core_v1::{EnvVarApply, EnvVarSourceApply, ObjectFieldSelectorApply};
 use logger_types::v2::{LoggerDurability, LoggerRotation, LoggerSource, LoggerSpec, RecordSource};
 
 use super::pod::DIRECTORY;

@@ -4,8 +4,7 @@ use k8s_openapi::{
     api::core::v1::ResourceClaim,
     apimachinery::pkg::{api::resource::Quantity, util::intstr::IntOrString},
 };
-use logger_agent::interface::{PORT, path};
-use logger_apply::{
+use kubewright_apply::{
     core_v1::{
         CapabilitiesApply, ContainerApply, ContainerPortApply, EmptyDirVolumeSourceApply, HTTPGetActionApply,
         PodSecurityContextApply, PodSpecApply, PodTemplateSpecApply, ProbeApply, ResourceClaimApply,
@@ -14,6 +13,7 @@ use logger_apply::{
     },
     meta_v1::{LabelSelectorApply, ObjectMetaApply},
 };
+use logger_agent::interface::{PORT, path};
 use logger_types::v2::{LoggerEmptyDir, LoggerSpec, LoggerWorkload};
 
 use super::{AgentOptions, PORT_NAME, environment::environment, workload_kind};

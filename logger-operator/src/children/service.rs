@@ -1,8 +1,8 @@
 //! The Service for ingestion: it balances records of applications over the agents that are ready.
 
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
+use kubewright_apply::core_v1::{ServiceApply, ServicePortApply, ServiceSpecApply};
 use logger_agent::interface::PORT;
-use logger_apply::core_v1::{ServiceApply, ServicePortApply, ServiceSpecApply};
 
 use super::PORT_NAME;
 use crate::names::Names;

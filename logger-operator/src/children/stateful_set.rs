@@ -1,10 +1,10 @@
 //! The StatefulSet: agents with volume claims, spread over nodes.
 
-use logger_apply::{
+use kubewright_apply::{
     apps_v1::{StatefulSetApply, StatefulSetSpecApply, StatefulSetUpdateStrategyApply},
     core_v1::{PersistentVolumeClaimApply, PersistentVolumeClaimSpecApply, VolumeResourceRequirementsApply},
 };
-use logger_core::apply::Metadata;
+use kubewright_core::apply::Metadata;
 use logger_types::v2::{LoggerSpec, LoggerVolumeClaim};
 
 use super::{

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use logger_apiserver::{Fault, Requests, Verb};
+use kubewright_apiserver::{Fault, Requests, Verb};
+use kubewright_runtime::metrics::NoopMetrics;
 use logger_operator::{DEFAULT_LOGGER, OperatorError, OperatorOptions, add_to};
-use logger_runtime::metrics::NoopMetrics;
 use logger_types::v2::Logger;
 
 use crate::fixture::{Cluster, IMAGE, Operator, logger};
@@ -80,7 +80,7 @@ async fn its_namespace_must_be_watched() {
         default_logger_namespace: Some("b".to_owned()),
         ..options()
     };
-    let builder = logger_manager::Manager::builder(cluster.clientset.client().clone());
+    let builder = kubewright_manager::Manager::builder(cluster.clientset.client().clone());
     let error = add_to(builder, &options, std::sync::Arc::new(NoopMetrics)).unwrap_err();
     assert!(matches!(error, OperatorError::NamespaceNotWatched { namespace } if namespace == "b"));
 }

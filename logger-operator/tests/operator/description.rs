@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use logger_core::description::{OperatorDescription, PermissionScope};
+use kubewright_core::description::{OperatorDescription, PermissionScope};
 
 fn describe(args: &[&str]) -> OperatorDescription {
     let mut program = Command::new(env!("CARGO_BIN_EXE_logger-operator"));

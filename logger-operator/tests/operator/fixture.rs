@@ -7,12 +7,10 @@ use k8s_openapi::{
     api::{apps::v1::Deployment, core::v1::Pod},
     apimachinery::pkg::apis::meta::v1::ObjectMeta,
 };
-use logger_apiserver::{Actions, Requests, Verb};
-use logger_client::fake;
-use logger_core::Conditions;
-use logger_manager::{CancellationToken, Manager, ManagerError};
-use logger_operator::{OperatorOptions, add_to};
-use logger_runtime::{
+use kubewright_apiserver::{Actions, Requests, Verb};
+use kubewright_core::Conditions;
+use kubewright_manager::{CancellationToken, Manager, ManagerError};
+use kubewright_runtime::{
     ApiObject,
     kube::{
         Api,
@@ -20,6 +18,8 @@ use logger_runtime::{
     },
     metrics::PrometheusMetrics,
 };
+use logger_client::fake;
+use logger_operator::{OperatorOptions, add_to};
 use logger_types::v2::{Logger, LoggerSpec};
 use serde_json::{Value, json};
 use tokio::{

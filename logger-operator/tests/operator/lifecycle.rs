@@ -1,7 +1,7 @@
 //! Operators that end at any time: the next one continues.
 
 use k8s_openapi::api::{apps::v1::Deployment, policy::v1::PodDisruptionBudget};
-use logger_apiserver::{Fault, Requests, Verb};
+use kubewright_apiserver::{Fault, Requests, Verb};
 use logger_operator::status::PROGRESSING;
 
 use crate::fixture::{Cluster, child, logger};

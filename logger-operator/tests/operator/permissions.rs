@@ -12,16 +12,14 @@ use k8s_openapi::{
         coordination::v1::Lease,
     },
 };
-use logger_apiserver::{ApiServer, Coverage, CoverageReport, fake::Fakeable};
-use logger_client::Clientset;
-use logger_core::{Conditions, description::OperatorDescription};
-use logger_manager::{
+use kubewright_apiserver::{ApiServer, Coverage, CoverageReport, fake::Fakeable};
+use kubewright_core::{Conditions, description::OperatorDescription};
+use kubewright_manager::{
     CancellationToken, Group, LeaderElectionConfig, Manager, ManagerBuilder,
     serving::{Authenticated, Authenticator, Handler, MetricsHandler, Router, Server, ServerConfig},
 };
-use logger_operator::{DEFAULT_LOGGER, OperatorOptions, add_to, names::CONTROLLER, reason, status::DEGRADED};
-use logger_project::rbac::{SERVICE_ACCOUNT, operator_objects};
-use logger_runtime::{
+use kubewright_project::rbac::{SERVICE_ACCOUNT, operator_objects};
+use kubewright_runtime::{
     ApiObject,
     kube::{
         Api, Client,
@@ -29,6 +27,8 @@ use logger_runtime::{
     },
     metrics::{NoopMetrics, PrometheusMetrics},
 };
+use logger_client::Clientset;
+use logger_operator::{DEFAULT_LOGGER, OperatorOptions, add_to, names::CONTROLLER, reason, status::DEGRADED};
 use logger_types::v2::Logger;
 use serde_json::{Value, json};
 use tokio::time::{sleep, timeout};

@@ -7,11 +7,11 @@ use k8s_openapi::{
         policy::v1::PodDisruptionBudget,
     },
 };
-use logger_operator::status::PROGRESSING;
-use logger_runtime::{
+use kubewright_runtime::{
     ApiObject,
     kube::api::{Patch, PatchParams},
 };
+use logger_operator::status::PROGRESSING;
 use logger_types::v2::{Logger, LoggerWorkload};
 use serde_json::{Value, json};
 

@@ -7,7 +7,7 @@ use k8s_openapi::api::{
     core::v1::Pod,
     policy::v1::PodDisruptionBudget,
 };
-use logger_core::Conditions;
+use kubewright_core::Conditions;
 use logger_operator::{
     readiness::{Report, Reports},
     reason,

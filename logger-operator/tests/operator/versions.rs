@@ -1,17 +1,17 @@
 //! Loggers of `v1`: those of the released definition are readable after an upgrade, and agents run for them.
 
 use k8s_openapi::{api::apps::v1::Deployment, apimachinery::pkg::apis::meta::v1::ObjectMeta};
-use logger_apiserver::ApiServer;
-use logger_core::description::WebhookNames;
-use logger_manager::crds::Definitions;
+use kubewright_apiserver::ApiServer;
+use kubewright_core::description::WebhookNames;
+use kubewright_manager::crds::Definitions;
+use kubewright_runtime::kube::{
+    Api,
+    api::{Patch, PatchParams, PostParams},
+};
 use logger_operator::{
     DEFINITIONS,
     names::{CONTROLLER, CRDS_FIELD_MANAGER},
     webhooks::{convert, webhooks},
-};
-use logger_runtime::kube::{
-    Api,
-    api::{Patch, PatchParams, PostParams},
 };
 use logger_types::{v1, v2};
 use serde_json::{Value, json};

@@ -1,6 +1,6 @@
 //! promtool validates the alerts that the program prints, and runs their unit tests.
 //!
-//! Without promtool the tests are ignored, and one line describes how to get it. With `LOGGER_REQUIRE_TOOLS=1` that is
+//! Without promtool the tests are ignored, and one line describes how to get it. With `KUBEWRIGHT_REQUIRE_TOOLS=1` that is
 //! a failure.
 
 use std::{
@@ -25,8 +25,10 @@ fn main() -> ExitCode {
 fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
     let promtool = envtest::find_promtool()?;
     if promtool.is_none() {
-        if env::var_os("LOGGER_REQUIRE_TOOLS").is_some_and(|value| value == "1") {
-            return Err(format!("promtool: LOGGER_REQUIRE_TOOLS is 1, but there is none; {HOW_TO_GET_PROMTOOL}").into());
+        if env::var_os("KUBEWRIGHT_REQUIRE_TOOLS").is_some_and(|value| value == "1") {
+            return Err(
+                format!("promtool: KUBEWRIGHT_REQUIRE_TOOLS is 1, but there is none; {HOW_TO_GET_PROMTOOL}").into()
+            );
         }
         if !arguments.list {
             eprintln!("SKIPPED promtool (3 tests): there is none; {HOW_TO_GET_PROMTOOL}");

@@ -1,7 +1,7 @@
 //! The Logger kind.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, ListMeta, ObjectMeta};
-use logger_core::{ApplyConfiguration, Convert, DeepCopy, KubeSchema, Object, ObjectList};
+use kubewright_core::{ApplyConfiguration, Convert, DeepCopy, KubeSchema, Object, ObjectList};
 use serde::{Deserialize, Serialize};
 
 use crate::v2;

@@ -7,7 +7,7 @@ use k8s_openapi::{
         apis::meta::v1::{Condition, ListMeta, ObjectMeta},
     },
 };
-use logger_core::{ApplyConfiguration, Convert, DeepCopy, KubeSchema, Object, ObjectList};
+use kubewright_core::{ApplyConfiguration, Convert, DeepCopy, KubeSchema, Object, ObjectList};
 use serde::{Deserialize, Serialize};
 
 /// A Logger periodically writes user activity to files. At least one Logger must always survive.

@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use logger_runtime::{
+use kubewright_runtime::{
     CancellationToken,
     leader_election::{LeaderElectionConfig, LeaderElector, lease_client},
 };

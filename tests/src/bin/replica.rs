@@ -16,11 +16,11 @@ use std::{
 
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{Patch, PatchParams};
-use logger_manager::{
+use kubewright_manager::{
     Group, LeaderElectionConfig, Manager, ManagerBuilder, Sharding,
     serving::{Certificates, MetricsHandler, Router, Server, ServerConfig},
 };
-use logger_runtime::{
+use kubewright_runtime::{
     Context, Controller, InformerFactory, ReconcileError,
     metrics::{Gauge, Metric, MetricsProvider, PrometheusMetrics, Refresh},
     sharding::SlotSet,

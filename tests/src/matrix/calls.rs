@@ -2,8 +2,8 @@
 
 use futures::{StreamExt, future::BoxFuture};
 use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams, WatchEvent, WatchParams};
-use logger_core::{Kind, Listed, apply::ApplyConfiguration, meta::Verb, verbs};
-use logger_runtime::{Error, FieldManager, TypedClient};
+use kubewright_core::{Kind, Listed, apply::ApplyConfiguration, meta::Verb, verbs};
+use kubewright_runtime::{Error, FieldManager, TypedClient};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 

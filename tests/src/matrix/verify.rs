@@ -6,7 +6,7 @@ use kube::{
     api::{ListParams, PostParams},
     core::{ApiResource, DynamicObject},
 };
-use logger_core::meta::{Scope, Verb};
+use kubewright_core::meta::{Scope, Verb};
 use matrix_client::Clientset;
 use serde_json::{Value, json};
 

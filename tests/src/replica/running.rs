@@ -12,7 +12,7 @@ use std::{
 
 use http::Request;
 use kube::{Client, Config};
-use logger_runtime::sharding::SlotSet;
+use kubewright_runtime::sharding::SlotSet;
 use tokio::runtime::Runtime;
 
 use super::{ALIVE_TASKS, Options};

@@ -15,17 +15,17 @@ use k8s_openapi::{
     apimachinery::pkg::{api::resource::Quantity, util::intstr::IntOrString},
 };
 use kube::{Client, api::PostParams};
-use logger_apply::{
+use kubewright_apply::{
     autoscaling_v1::{ScaleApply, ScaleSpecApply},
     core_v1::{ConfigMapApply, ContainerApply, ContainerPortApply},
     meta_v1::{ConditionApply, LabelSelectorApply},
 };
+use kubewright_core::{apply::ApplyConfiguration, k8s_openapi::jiff::Timestamp};
+use kubewright_runtime::{FieldManager, TypedClient};
 use logger_client::{
     Clientset,
     applyconfigurations::example_v2::{LoggerApply, LoggerSpecApply, LoggerStatusApply},
 };
-use logger_core::{apply::ApplyConfiguration, k8s_openapi::jiff::Timestamp};
-use logger_runtime::{FieldManager, TypedClient};
 use logger_types::v2::LoggerState;
 use serde_json::json;
 

@@ -10,12 +10,12 @@ use kube::{
     api::{DeleteParams, Patch, PatchParams, PostParams},
     runtime::{Controller as KubeController, controller::Action as KubeAction, wait::await_condition, watcher},
 };
-use logger_apply::core_v1::ConfigMapApply;
-use logger_client::{Clientset, SharedInformerFactory};
-use logger_runtime::{
+use kubewright_apply::core_v1::ConfigMapApply;
+use kubewright_runtime::{
     Action, CancellationToken, Context, Controller, Error, ObjectKey, ReconcileError, Reconciler,
     controller::FinalizerEvent,
 };
+use logger_client::{Clientset, SharedInformerFactory};
 use logger_types::v2::{Logger, LoggerState};
 use serde_json::{Value, json};
 

@@ -8,7 +8,7 @@ use kube::{
     api::{Patch, PatchParams, PostParams},
     core::{ApiResource, DynamicObject},
 };
-use logger_core::defaults::defaulted;
+use kubewright_core::defaults::defaulted;
 use serde_json::{Value, from_value, json, to_value};
 
 use crate::namespace;

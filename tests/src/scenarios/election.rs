@@ -10,7 +10,7 @@ use std::{
 
 use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
 use kube::{Api, Client};
-use logger_runtime::{
+use kubewright_runtime::{
     CancellationToken,
     leader_election::{LeaderElectionConfig, LeaderElectionError, LeaderElector},
 };

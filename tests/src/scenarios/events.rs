@@ -8,11 +8,11 @@ use kube::{
     Api, Client, Resource,
     api::{DeleteParams, ListParams, WatchEvent, WatchParams},
 };
-use logger_client::Clientset;
-use logger_runtime::{
+use kubewright_runtime::{
     CancellationToken, EventRecorder, EventType,
     events::{EventConfig, EventWorker, NewEvent},
 };
+use logger_client::Clientset;
 use logger_types::v2::Logger;
 
 use crate::{logger, namespace};

@@ -11,7 +11,7 @@ use kube::{
     Api, Client,
     api::{ListParams, Patch, PatchParams, PostParams},
 };
-use logger_runtime::{ApiObject, ResourceVersion, SharedInformer};
+use kubewright_runtime::{ApiObject, ResourceVersion, SharedInformer};
 use serde_json::json;
 use std::time::Duration;
 

@@ -12,11 +12,11 @@ use kube::{
     Client,
     api::{DeleteParams, ListParams, Patch, PatchParams, PostParams},
 };
-use logger_core::{
+use kubewright_core::{
     GroupVersionResource, Kind,
     meta::{Scope, Verb},
 };
-use logger_runtime::{AnyObject, Event, FieldManager, Index, Preconditions};
+use kubewright_runtime::{AnyObject, Event, FieldManager, Index, Preconditions};
 use serde_json::json;
 
 use crate::namespace;

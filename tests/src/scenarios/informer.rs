@@ -8,10 +8,10 @@ use kube::{
     api::{DeleteParams, ListParams, PostParams},
     runtime::wait::{await_condition, conditions},
 };
-use logger_client::{Clientset, SharedInformerFactory};
-use logger_runtime::{
+use kubewright_runtime::{
     CancellationToken, Event, ObjectKey, SharedInformer, informer::Config, reflector::ExponentialBackoff,
 };
+use logger_client::{Clientset, SharedInformerFactory};
 use logger_types::v2::Logger;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -7,11 +7,11 @@ use kube::{
     Client,
     api::{ListParams, Patch, PatchParams, PostParams},
 };
-use logger_apply::{
+use kubewright_apply::{
     autoscaling_v1::{ScaleApply, ScaleSpecApply},
     meta_v1::ObjectMetaApply,
 };
-use logger_runtime::{Error, FieldManager};
+use kubewright_runtime::{Error, FieldManager};
 use matrix_client::{
     Clientset,
     applyconfigurations::matrix_v1::{

@@ -11,8 +11,8 @@ use kube::{
     api::{Patch, PatchParams, PostParams},
     core::{ApiResource, DynamicObject},
 };
-use logger_core::Nullable;
-use logger_runtime::FieldManager;
+use kubewright_core::Nullable;
+use kubewright_runtime::FieldManager;
 use serde_json::{Value, json};
 
 use crate::namespace;

@@ -4,8 +4,8 @@ use kube::{
     Api, Client,
     api::{Patch, PatchParams, PostParams},
 };
+use kubewright_runtime::Error;
 use logger_client::Clientset;
-use logger_runtime::Error;
 use logger_types::v2::Logger;
 use serde_json::json;
 

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use fixture_client::Clientset;
 use fixture_types::garage_v1::Car;
 use kube::{Client, api::PostParams};
-use logger_core::validation::{FieldError, Invalid, Validate};
-use logger_runtime::Error;
+use kubewright_core::validation::{FieldError, Invalid, Validate};
+use kubewright_runtime::Error;
 use proptest::{prelude::*, strategy::ValueTree, test_runner::TestRunner};
 use serde_json::{Map, Value, json};
 

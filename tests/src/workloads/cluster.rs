@@ -15,8 +15,8 @@ use kube::{
     Api, Client,
     api::{EvictParams, ListParams, Patch, PatchParams, PostParams},
 };
-use logger_runtime::object::ApiObject;
-use logger_simulator::NodeConfig;
+use kubewright_runtime::object::ApiObject;
+use kubewright_simulator::NodeConfig;
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout, timeout_at};
 
@@ -37,7 +37,7 @@ const EVICTION_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Who runs the nodes.
 pub(super) enum Nodes {
-    Simulated(logger_simulator::Cluster),
+    Simulated(kubewright_simulator::Cluster),
     Kwok,
 }
 

@@ -25,7 +25,7 @@ use kube::{
         watcher::{self, Event, watcher},
     },
 };
-use logger_runtime::object::ApiObject;
+use kubewright_runtime::object::ApiObject;
 use serde_json::Value;
 
 use super::objects::{Objects, conditions, controller, is_terminating, name};

@@ -2,7 +2,7 @@
 //! runs, and on the in-memory API server with the simulator.
 //!
 //! Without a control plane and its components the tests are ignored, and one line describes how to build them. With
-//! `LOGGER_REQUIRE_CONTROL_PLANE=1`, as in CI, that is a failure.
+//! `KUBEWRIGHT_REQUIRE_CONTROL_PLANE=1`, as in CI, that is a failure.
 
 use std::{
     error::Error,
@@ -15,14 +15,14 @@ use std::{
 use envtest::Cluster;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::Client;
-use libtest_mimic::{Arguments, Failed};
-use logger_apiserver::{
+use kubewright_apiserver::{
     ApiServer,
     serve::{self, Limits},
 };
-use logger_project::deploy::{Installation, Kubectl, Manifest};
-use logger_runtime::CancellationToken;
-use logger_simulator::NodeConfig;
+use kubewright_project::deploy::{Installation, Kubectl, Manifest};
+use kubewright_runtime::CancellationToken;
+use kubewright_simulator::NodeConfig;
+use libtest_mimic::{Arguments, Failed};
 use serde_json::{Value, json};
 use tokio::{net::TcpListener, runtime::Runtime, task::spawn_blocking};
 
@@ -74,7 +74,7 @@ fn on_simulator(environment: &Environment) -> Result<(), Failed> {
         let client = server.client();
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         serve::write_kubeconfig(&kubeconfig, listener.local_addr()?)?;
-        let simulator = logger_simulator::Cluster::builder(client.clone()).build()?;
+        let simulator = kubewright_simulator::Cluster::builder(client.clone()).build()?;
         let trial = async {
             simulator.add_node(NodeConfig::new(NODE)).await?;
             install_monitoring(&client).await?;

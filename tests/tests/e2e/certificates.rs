@@ -20,12 +20,12 @@ use kube::{
     api::{ListParams, PostParams},
     core::{ApiResource, DynamicObject, GroupVersionKind},
 };
-use libtest_mimic::{Failed, Trial};
-use logger_core::description::{
+use kubewright_core::description::{
     AdmissionType, AdmissionWebhookDescription, ConversionWebhookDescription, KindDescription, OperatorDescription,
     WebhookNames,
 };
-use logger_manager::serving::{Router, SelfManaged, SelfManagedConfig, Server, ServerConfig, handler::text};
+use kubewright_manager::serving::{Router, SelfManaged, SelfManagedConfig, Server, ServerConfig, handler::text};
+use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
 use tokio::{
     io::copy_bidirectional,

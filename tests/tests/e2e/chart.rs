@@ -1,7 +1,7 @@
 //! The chart of the Logger operator: helm renders every combination of its switches and lints those that differ from
 //! all or none by two, the defaults render the objects of `config/default`, and the server accepts every object.
 //!
-//! Without helm the tests are ignored, and one line describes how to build it. With `LOGGER_REQUIRE_TOOLS=1` that is a
+//! Without helm the tests are ignored, and one line describes how to build it. With `KUBEWRIGHT_REQUIRE_TOOLS=1` that is a
 //! failure.
 
 use std::{
@@ -79,8 +79,8 @@ impl Chart {
             let directory = tests::workspace_root().join("charts").join(RELEASE);
             return Ok(Some(Chart { helm, home: tempfile::tempdir()?, directory }));
         }
-        if env::var_os("LOGGER_REQUIRE_TOOLS").is_some_and(|value| value == "1") {
-            return Err(format!("chart: LOGGER_REQUIRE_TOOLS is 1, but there is no helm; {HOW_TO_GET_HELM}").into());
+        if env::var_os("KUBEWRIGHT_REQUIRE_TOOLS").is_some_and(|value| value == "1") {
+            return Err(format!("chart: KUBEWRIGHT_REQUIRE_TOOLS is 1, but there is no helm; {HOW_TO_GET_HELM}").into());
         }
         if !arguments.list {
             eprintln!("SKIPPED chart (3 tests): there is no helm; {HOW_TO_GET_HELM}");

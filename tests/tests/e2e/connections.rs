@@ -13,12 +13,12 @@ use kube::{
     client::ClientBuilder,
     config::{KubeConfigOptions, Kubeconfig},
 };
-use libtest_mimic::{Failed, Trial};
-use logger_apiserver::{Faults, Verb};
-use logger_runtime::{
+use kubewright_apiserver::{Faults, Verb};
+use kubewright_runtime::{
     ResourceVersion, SharedInformer, Store,
     reflector::{Config as ReflectorConfig, Event, ExponentialBackoff, Reflector},
 };
+use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
 use tests::proxy::Proxy;
 use tokio::{sync::watch, task::JoinSet, time::timeout};

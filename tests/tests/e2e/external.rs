@@ -2,7 +2,7 @@
 //! Manager.
 //!
 //! Without them their objects are not applied, and one line describes how to download them. With
-//! `LOGGER_REQUIRE_TOOLS=1` that is a failure.
+//! `KUBEWRIGHT_REQUIRE_TOOLS=1` that is a failure.
 
 use std::env;
 
@@ -19,10 +19,10 @@ const GROUPS: [&str; 4] =
 /// Installs the definitions. Returns whether there are any.
 pub(super) fn install(control_plane: &ControlPlane) -> Result<bool, Failed> {
     let Some(files) = find_definitions()? else {
-        let is_required = env::var_os("LOGGER_REQUIRE_TOOLS").is_some_and(|value| value == "1");
+        let is_required = env::var_os("KUBEWRIGHT_REQUIRE_TOOLS").is_some_and(|value| value == "1");
         eprintln!("SKIPPED objects of other projects: there are no definitions; {HOW_TO_GET_DEFINITIONS}");
         return if is_required {
-            Err("LOGGER_REQUIRE_TOOLS is 1, but there are no definitions".into())
+            Err("KUBEWRIGHT_REQUIRE_TOOLS is 1, but there are no definitions".into())
         } else {
             Ok(false)
         };

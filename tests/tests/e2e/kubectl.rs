@@ -7,9 +7,9 @@ use std::{
 };
 
 use envtest::ControlPlane;
+use kubewright_runtime::{CancellationToken, EventRecorder, EventType, events::EventConfig};
 use libtest_mimic::{Failed, Trial};
 use logger_client::Clientset;
-use logger_runtime::{CancellationToken, EventRecorder, EventType, events::EventConfig};
 use serde_json::{Value, json};
 
 use super::{Suite, client, trial};

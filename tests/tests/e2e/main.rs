@@ -2,7 +2,7 @@
 //! chart, the bundle, webhooks and their certificates, the permissions of the operator, the quickstart and the demo.
 //!
 //! Without a control plane the tests are ignored, and one line describes how to build one. With
-//! `LOGGER_REQUIRE_CONTROL_PLANE=1`, as in CI, that is a failure.
+//! `KUBEWRIGHT_REQUIRE_CONTROL_PLANE=1`, as in CI, that is a failure.
 
 mod cel;
 mod certificates;

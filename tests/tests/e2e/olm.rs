@@ -2,7 +2,7 @@
 //! the Operator Framework accepts and rejects what `cargo xtask bundle validate` accepts and rejects.
 //!
 //! Without operator-verify the comparison is ignored, and one line describes how to build it. With
-//! `LOGGER_REQUIRE_TOOLS=1` that is a failure.
+//! `KUBEWRIGHT_REQUIRE_TOOLS=1` that is a failure.
 
 use std::{
     env,
@@ -14,8 +14,8 @@ use std::{
 };
 
 use envtest::{ControlPlane, HOW_TO_GET_OPERATOR_VERIFY};
+use kubewright_project::olm::{self, Bundle, Level};
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
-use logger_project::olm::{self, Bundle, Level};
 use serde_json::{Value, json};
 
 use super::{
@@ -59,8 +59,8 @@ pub(super) fn trials(suite: &Arc<Suite>, arguments: &Arguments) -> Result<[Trial
 /// Finds operator-verify; `None` if there is none, and none is required.
 fn find(arguments: &Arguments) -> Result<Option<PathBuf>, Box<dyn Error>> {
     let program = envtest::find_operator_verify()?;
-    if program.is_none() && env::var_os("LOGGER_REQUIRE_TOOLS").is_some_and(|value| value == "1") {
-        let problem = "olm: LOGGER_REQUIRE_TOOLS is 1, but there is no operator-verify";
+    if program.is_none() && env::var_os("KUBEWRIGHT_REQUIRE_TOOLS").is_some_and(|value| value == "1") {
+        let problem = "olm: KUBEWRIGHT_REQUIRE_TOOLS is 1, but there is no operator-verify";
         return Err(format!("{problem}; {HOW_TO_GET_OPERATOR_VERIFY}").into());
     }
     if program.is_none() && !arguments.list {

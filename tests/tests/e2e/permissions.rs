@@ -10,9 +10,9 @@ use std::{
 };
 
 use envtest::{Assets, ControlPlane};
+use kubewright_apiserver::{Coverage, CoverageReport, audited_authorizations};
+use kubewright_core::description::OperatorDescription;
 use libtest_mimic::{Failed, Trial};
-use logger_apiserver::{Coverage, CoverageReport, audited_authorizations};
-use logger_core::description::OperatorDescription;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tests::{

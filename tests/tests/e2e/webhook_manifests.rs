@@ -4,12 +4,12 @@
 use std::{fs, path::Path, sync::Arc};
 
 use envtest::ControlPlane;
-use libtest_mimic::{Failed, Trial};
-use logger_core::description::{
+use kubewright_core::description::{
     AdmissionType, AdmissionWebhookDescription, ConversionWebhookDescription, KindDescription, OperatorDescription,
     ServerDescription,
 };
-use logger_project::{Project, Settings, render};
+use kubewright_project::{Project, Settings, render};
+use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
 
 use super::{

@@ -18,13 +18,13 @@ use kube::{
     api::{ApiResource, DeleteParams, DynamicObject, GroupVersionKind, ListParams, Patch, PatchParams, PostParams},
     core::Status,
 };
-use libtest_mimic::{Failed, Trial};
-use logger_core::description::ConversionWebhookDescription;
-use logger_manager::{
+use kubewright_core::description::ConversionWebhookDescription;
+use kubewright_manager::{
     Webhook, Webhooks,
     serving::{Certificates, Server, ServerConfig, ServerError},
     webhooks::{AdmissionRequest, Denied, FieldError, Operation, Validator},
 };
+use libtest_mimic::{Failed, Trial};
 use rcgen::{BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair};
 use serde_json::{Value, json};
 use tempfile::TempDir;

@@ -16,7 +16,7 @@ pub mod gauge {
 pub mod kinds {
     mod core {}
     mod std {}
-    mod logger_core {}
+    mod kubewright_core {}
 
     pub use super::gauge::PressureGauge;
     pub use k8s_openapi::api::events::v1::Event as NewEvent;

@@ -4,10 +4,10 @@ use k8s_openapi::{
     ListableResource, Resource,
     apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta},
 };
-use logger_core::{ApplyConfiguration, DeepCopy, Kind, KubeSchema, Object, ObjectList, Scheme};
+use kubewright_core::{ApplyConfiguration, DeepCopy, Kind, KubeSchema, Object, ObjectList, Scheme};
 use serde_json::json;
 
-logger_core::group_version! {
+kubewright_core::group_version! {
     group = "example.com",
     version = "v1",
     kinds = [FooBar, FooBarList, Gauge, Gauges, Meter, Meters, Widget, WidgetList],

@@ -6,10 +6,10 @@ pub mod v1 {
     use std::borrow::Cow;
 
     use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
-    use logger_core::{DeepCopy, Object, ObjectList};
+    use kubewright_core::{DeepCopy, Object, ObjectList};
     use schemars::{JsonSchema, Schema, SchemaGenerator};
 
-    logger_core::group_version! { group = "example.com", version = "v1", kinds = [Widget, WidgetList] }
+    kubewright_core::group_version! { group = "example.com", version = "v1", kinds = [Widget, WidgetList] }
 
     #[deprecated(note = "use something else")]
     #[derive(Clone, Debug, DeepCopy, Object)]
@@ -41,10 +41,10 @@ pub mod v1 {
 
 pub mod v2 {
     use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-    use logger_core::{DeepCopy, Object};
+    use kubewright_core::{DeepCopy, Object};
     use schemars::JsonSchema;
 
-    logger_core::group_version! { group = "example.com", version = "v2", kinds = [Widget] }
+    kubewright_core::group_version! { group = "example.com", version = "v2", kinds = [Widget] }
 
     #[derive(Clone, Debug, DeepCopy, JsonSchema, Object)]
     #[k8s(scope = "Namespaced", lifecycle(introduced = "1.4"))]
@@ -59,7 +59,7 @@ fn compiles() {
     assert_eq!(kind.deprecated, Some("use something else"));
     let lifecycle = kind.lifecycle.unwrap();
     assert_eq!(lifecycle.replacement.unwrap().to_string(), "example.com/v2 Widget");
-    let mut scheme = logger_core::Scheme::new();
+    let mut scheme = kubewright_core::Scheme::new();
     v1::add_to_scheme(&mut scheme).unwrap();
     v2::add_to_scheme(&mut scheme).unwrap();
     assert_eq!(scheme.lifecycle(&v1::GROUP_VERSION.kind("Widget")), Some(lifecycle));

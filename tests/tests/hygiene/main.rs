@@ -2,7 +2,7 @@
 
 #![deny(future_incompatible)]
 
-extern crate logger_core as renamed;
+extern crate kubewright_core as renamed;
 
 pub mod adopted;
 pub mod declared_kinds;

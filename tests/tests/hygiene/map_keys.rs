@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use logger_core::KubeSchema;
+use kubewright_core::KubeSchema;
 use serde::{Deserialize, Serialize};
 
 #[derive(Deserialize, Eq, KubeSchema, Ord, PartialEq, PartialOrd, Serialize)]
@@ -30,6 +30,6 @@ struct Generic<K: Ord> {
 #[test]
 fn compiles() {
     let spec = r#"{"strings":{},"integers":{"1":[{"-2":"a"}]},"newtypes":{"a":"b"},"enums":{"Red":"Green"}}"#;
-    let spec: Spec = logger_core::serde_json::from_str(spec).unwrap();
+    let spec: Spec = kubewright_core::serde_json::from_str(spec).unwrap();
     assert!(spec.integers.is_some() && Generic::<String> { map: BTreeMap::new() }.map.is_empty());
 }

@@ -9,11 +9,11 @@
 /// Version `v1`.
 pub mod v1 {
     use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
-    use logger_core::{DeepCopy, Object, ObjectList};
+    use kubewright_core::{DeepCopy, Object, ObjectList};
     use schemars::JsonSchema;
     use serde::{Deserialize, Serialize};
 
-    logger_core::group_version! { group = "example.com", version = "v1", kinds = [Widget, WidgetList, Gadget] }
+    kubewright_core::group_version! { group = "example.com", version = "v1", kinds = [Widget, WidgetList, Gadget] }
 
     /// A Widget.
     #[derive(Clone, Debug, Default, PartialEq, DeepCopy, JsonSchema, Object)]
@@ -30,7 +30,7 @@ pub mod v1 {
     }
 
     /// The desired state of a Widget.
-    #[logger_core::defaults]
+    #[kubewright_core::defaults]
     #[derive(Clone, Debug, Default, PartialEq, DeepCopy, Deserialize, JsonSchema, Serialize)]
     pub struct WidgetSpec {
         /// The width.
@@ -64,7 +64,7 @@ pub mod v1 {
     }
 
     /// A shape.
-    #[logger_core::defaults]
+    #[kubewright_core::defaults]
     #[derive(Clone, Debug, PartialEq, DeepCopy, Deserialize, JsonSchema, Serialize)]
     pub enum Shape {
         /// A circle.
@@ -97,7 +97,7 @@ pub mod v1 {
     }
 
     /// A Gadget, without a client or a list.
-    #[logger_core::defaults]
+    #[kubewright_core::defaults]
     #[derive(Clone, Debug, Default, PartialEq, DeepCopy, JsonSchema, Object)]
     #[k8s(scope = "Cluster")]
     #[serde(rename_all = "camelCase")]
@@ -115,7 +115,7 @@ pub mod v1 {
 
 /// The types of the hub.
 pub mod hub {
-    use logger_core::Convert;
+    use kubewright_core::Convert;
     use serde::{Deserialize, Serialize};
 
     /// The desired state of a Widget.
@@ -152,7 +152,7 @@ pub mod hub {
 
 /// The types of a spoke.
 pub mod spoke {
-    use logger_core::Convert;
+    use kubewright_core::Convert;
     use serde::{Deserialize, Serialize};
 
     use super::hub;

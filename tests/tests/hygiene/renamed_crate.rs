@@ -1,11 +1,11 @@
-//! `crate = path` supports `logger_core` under another name.
+//! `crate = path` supports `kubewright_core` under another name.
 
 pub mod v1 {
     use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
     use renamed::{Convert, DeepCopy, Object, ObjectList};
     use schemars::JsonSchema;
 
-    mod logger_core {}
+    mod kubewright_core {}
 
     renamed::group_version! { crate = renamed, group = "example.com", version = "v1", kinds = [Widget, WidgetList] }
 

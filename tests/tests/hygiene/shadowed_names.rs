@@ -3,7 +3,7 @@
 #![allow(dead_code, non_camel_case_types)]
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
-use logger_core::{Convert, DeepCopy, Object, ObjectList};
+use kubewright_core::{Convert, DeepCopy, Object, ObjectList};
 use schemars::JsonSchema;
 
 /// Types of the fields, under names that are not shadowed.
@@ -21,7 +21,7 @@ mod elsewhere {
         ($($name:ident)*) => {$(
             impl std::clone::Clone for $name {
                 fn clone(&self) -> Self {
-                    logger_core::DeepCopy::deep_copy(self)
+                    kubewright_core::DeepCopy::deep_copy(self)
                 }
             }
             impl std::fmt::Debug for $name {
@@ -63,7 +63,7 @@ pub mod shadowed {
     pub mod serde {}
     pub mod schemars {}
     pub mod k8s_openapi {}
-    pub mod logger_core {}
+    pub mod kubewright_core {}
 
     pub struct Option;
     pub struct Result;
@@ -99,10 +99,10 @@ pub mod shadowed {
     pub trait Scheme {}
     pub fn drop() {}
 
-    ::logger_core::group_version! { group = "example.com", version = "v1", kinds = [OldWidget, Widget, WidgetList] }
+    ::kubewright_core::group_version! { group = "example.com", version = "v1", kinds = [OldWidget, Widget, WidgetList] }
 
     /// A Widget.
-    #[::logger_core::defaults]
+    #[::kubewright_core::defaults]
     #[derive(Convert, DeepCopy, Default, Object)]
     #[convert(hub)]
     #[genclient]
@@ -182,7 +182,7 @@ pub mod shadowed {
 
 #[test]
 fn compiles() {
-    let mut scheme = logger_core::Scheme::new();
+    let mut scheme = kubewright_core::Scheme::new();
     shadowed::add_to_scheme(&mut scheme).unwrap();
     let json = r#"{"apiVersion": "example.com/v1", "kind": "Widget"}"#;
     let object = scheme.decode(json.as_bytes()).unwrap();

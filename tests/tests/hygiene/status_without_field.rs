@@ -1,11 +1,11 @@
 //! A kind can have the status subresource without a `status` field.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use logger_core::meta::Verb;
-use logger_core::{DeepCopy, Kind, Object};
+use kubewright_core::meta::Verb;
+use kubewright_core::{DeepCopy, Kind, Object};
 use schemars::JsonSchema;
 
-logger_core::group_version! { group = "example.com", version = "v1", kinds = [Widget] }
+kubewright_core::group_version! { group = "example.com", version = "v1", kinds = [Widget] }
 
 #[derive(Clone, Debug, DeepCopy, JsonSchema, Object)]
 #[genclient]

@@ -1,6 +1,6 @@
 //! Bounds of a `u64` can exceed the range of `i64`.
 
-use logger_core::KubeSchema;
+use kubewright_core::KubeSchema;
 use serde::{Deserialize, Serialize};
 
 #[derive(Deserialize, KubeSchema, Serialize)]

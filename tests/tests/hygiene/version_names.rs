@@ -2,14 +2,14 @@
 
 use k8s_openapi::Resource;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use logger_core::{DeepCopy, KubeSchema, Object};
+use kubewright_core::{DeepCopy, KubeSchema, Object};
 
 macro_rules! version {
     ($module:ident, $version:literal) => {
         mod $module {
             use super::*;
 
-            logger_core::group_version! { group = "example.com", version = $version, kinds = [Widget] }
+            kubewright_core::group_version! { group = "example.com", version = $version, kinds = [Widget] }
 
             #[derive(Clone, Debug, DeepCopy, KubeSchema, Object)]
             #[genclient]

@@ -16,9 +16,9 @@ use kube::{
     ResourceExt,
     api::{DeleteParams, ListParams, PostParams},
 };
+use kubewright_core::Conditions;
 use libtest_mimic::Trial;
 use logger_agent::{Draft, Source, record, segment};
-use logger_core::Conditions;
 use logger_operator::{
     names::Names,
     status::{AVAILABLE, DEGRADED},

@@ -5,7 +5,7 @@
 //! agent, and there are no records. kwok cannot stop a node: a killed one is cut off.
 //!
 //! Without these components the test is ignored, and one line describes how to build them. With
-//! `LOGGER_REQUIRE_CONTROL_PLANE=1`, as in CI, that is a failure.
+//! `KUBEWRIGHT_REQUIRE_CONTROL_PLANE=1`, as in CI, that is a failure.
 
 use std::{
     error::Error as StdError,
@@ -21,10 +21,10 @@ use kube::{
     Api, Client, Config, ResourceExt,
     api::{DeleteParams, EvictParams, ListParams, Patch, PatchParams, PostParams},
 };
+use kubewright_manager::{Manager, ManagerError};
+use kubewright_runtime::{CancellationToken, metrics::PrometheusMetrics};
 use libtest_mimic::Trial;
-use logger_manager::{Manager, ManagerError};
 use logger_operator::{OperatorOptions, add_to};
-use logger_runtime::{CancellationToken, metrics::PrometheusMetrics};
 use serde_json::json;
 use tests::availability::{Cluster, Error, Fault, Observer, Run, fixed_sequence};
 use tokio::{runtime::Runtime, task::block_in_place, time::sleep};

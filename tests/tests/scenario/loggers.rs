@@ -13,8 +13,8 @@ use kube::{
     Api, Client,
     api::{ListParams, Patch, PatchParams, PostParams},
 };
+use kubewright_runtime::object::ApiObject;
 use logger_operator::names::Names;
-use logger_runtime::object::ApiObject;
 use logger_types::v2::Logger;
 use serde_json::{Value, json};
 use tests::availability::{Error, observer::Target};

@@ -14,9 +14,9 @@ use kube::{
     ResourceExt,
     api::{DeleteParams, ListParams},
 };
+use kubewright_runtime::object::ApiObject;
 use libtest_mimic::Trial;
 use logger_operator::names::Names;
-use logger_runtime::object::ApiObject;
 use serde_json::json;
 use tests::availability::{Error, Observer, observer::Target};
 

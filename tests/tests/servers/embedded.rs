@@ -1,8 +1,8 @@
 //! Every scenario on the embedded API server, with authorization by roles as on the real one.
 
 use kube::Client;
+use kubewright_apiserver::{ApiServer, serve};
 use libtest_mimic::Trial;
-use logger_apiserver::{ApiServer, serve};
 use tests::scenarios::ALL;
 use tokio::sync::OnceCell;
 

@@ -7,11 +7,11 @@ use kube::{
     api::{DeleteParams, ListParams, Patch, PatchParams, PostParams},
     core::DynamicObject,
 };
+use kubewright_apiserver::ApiServer;
+use kubewright_codegen::{Layout, generate};
+use kubewright_core::meta::{Scope, Verb};
+use kubewright_runtime::GenericClient;
 use libtest_mimic::Trial;
-use logger_apiserver::ApiServer;
-use logger_codegen::{Layout, generate};
-use logger_core::meta::{Scope, Verb};
-use logger_runtime::GenericClient;
 use matrix_client::{Clientset, SharedInformerFactory};
 use matrix_types::v1::resource;
 use serde_json::json;

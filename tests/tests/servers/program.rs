@@ -44,7 +44,7 @@ impl Program {
     /// Starts the program on a free port and waits until it serves.
     fn start() -> Self {
         let directory = tempfile::tempdir().unwrap();
-        let mut command = Command::new(tests::program("logger-apiserver"));
+        let mut command = Command::new(tests::program("kubewright-apiserver"));
         command
             .args(["--authorization-mode", "RBAC", "--port", "0", "--write-kubeconfig"])
             .arg(directory.path().join("kubeconfig"));

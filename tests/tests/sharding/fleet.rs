@@ -13,8 +13,8 @@ use envtest::ControlPlane;
 use fastrand::Rng;
 use k8s_openapi::api::{coordination::v1::Lease, core::v1::ConfigMap};
 use kube::{Api, Client, api::ListParams};
+use kubewright_runtime::sharding::SlotSet;
 use libtest_mimic::Failed;
-use logger_runtime::sharding::SlotSet;
 use tempfile::TempDir;
 use tests::{
     history::{Run, overlapping},

@@ -4,7 +4,7 @@ use std::{ops::Range, time::Duration};
 
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::Api;
-use logger_runtime::CancellationToken;
+use kubewright_runtime::CancellationToken;
 use tests::journal;
 use tokio::{
     task::JoinSet,

@@ -4,8 +4,8 @@ use std::sync::{Arc, PoisonError};
 
 use envtest::ControlPlane;
 use fastrand::Rng;
+use kubewright_runtime::sharding::{Slot, SlotSet};
 use libtest_mimic::{Failed, Trial};
-use logger_runtime::sharding::{Slot, SlotSet};
 use tests::journal;
 
 use super::{

@@ -19,8 +19,8 @@ use envtest::ControlPlane;
 use fastrand::Rng;
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{Api, Client, api::ListParams};
+use kubewright_runtime::Memory;
 use libtest_mimic::{Arguments, Failed};
-use logger_runtime::Memory;
 use tests::{
     load::{Load, Values, different},
     proxy::Proxy,

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{Api, Client, Config};
-use logger_runtime::{CancellationToken, Event, HandlerRegistration, Memory, SharedInformer, informer};
+use kubewright_runtime::{CancellationToken, Event, HandlerRegistration, Memory, SharedInformer, informer};
 use tests::replica::{Error, OBSERVED};
 use tokio::task::JoinSet;
 

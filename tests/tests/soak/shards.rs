@@ -8,8 +8,8 @@ use kube::{
     Config,
     api::{Patch, PatchParams},
 };
-use logger_manager::{Group, Manager, ManagerError, Sharding};
-use logger_runtime::{CancellationToken, Context, Controller, InformerFactory, Memory, ReconcileError, Store};
+use kubewright_manager::{Group, Manager, ManagerError, Sharding};
+use kubewright_runtime::{CancellationToken, Context, Controller, InformerFactory, Memory, ReconcileError, Store};
 use serde_json::json;
 use tests::replica::{DESIRED, Error, OBSERVED, lease};
 use tokio::{

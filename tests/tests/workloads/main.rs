@@ -2,7 +2,7 @@
 //! kube-scheduler and kwok, where they must have the same outcomes; and the aggregation of roles on both.
 //!
 //! Without these components the tests on the control plane are ignored, and one line describes how to build them. With
-//! `LOGGER_REQUIRE_CONTROL_PLANE=1`, as in CI, that is a failure.
+//! `KUBEWRIGHT_REQUIRE_CONTROL_PLANE=1`, as in CI, that is a failure.
 
 mod roles;
 

@@ -12,10 +12,10 @@ use kube::{
     Api, Client,
     api::{DeleteParams, PostParams},
 };
+use kubewright_apiserver::ApiServer;
+use kubewright_core::description::KindDescription;
+use kubewright_project::rbac::{admin_role, editor_role, viewer_role};
 use libtest_mimic::{Failed, Trial};
-use logger_apiserver::ApiServer;
-use logger_core::description::KindDescription;
-use logger_project::rbac::{admin_role, editor_role, viewer_role};
 use tokio::{runtime::Builder, time::sleep};
 
 use super::Suite;

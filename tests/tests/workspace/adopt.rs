@@ -1,8 +1,8 @@
 //! `adopt!`: kinds declared elsewhere, in the generator and in a scheme.
 
 use k8s_openapi::api::{apps::v1::Deployment, core::v1::Pod};
-use logger_codegen::{Layout, generate};
-use logger_core::{DeepCopy, GroupVersionKind, Scheme, adopt::CustomList, meta::Scope};
+use kubewright_codegen::{Layout, generate};
+use kubewright_core::{DeepCopy, GroupVersionKind, Scheme, adopt::CustomList, meta::Scope};
 use serde_json::json;
 
 /// A kind as kube's `CustomResource` derive generates it, expanded.
@@ -53,7 +53,7 @@ mod widget {
 }
 
 mod adopted {
-    logger_core::adopt! {
+    kubewright_core::adopt! {
         built_in = [k8s_openapi::api::apps::v1::Deployment, k8s_openapi::api::core::v1::Pod],
         custom_resources = [super::widget::Widget],
     }

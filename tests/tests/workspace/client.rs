@@ -8,9 +8,9 @@ use kube::{
     Client, Config,
     api::{DeleteParams, ListParams, PostParams, WatchParams},
 };
-use logger_apiserver::{ApiServer, Fault, Faults, Requests, Verb};
+use kubewright_apiserver::{ApiServer, Fault, Faults, Requests, Verb};
+use kubewright_runtime::{Error, TypedClient};
 use logger_client::{Clientset, typed::example_v2::LoggerClient};
-use logger_runtime::{Error, TypedClient};
 use serde_json::json;
 
 fn loggers(client: Client) -> LoggerClient {

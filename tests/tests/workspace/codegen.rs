@@ -2,11 +2,11 @@
 
 use std::{fs, path::Path, process::ExitCode};
 
-use logger_codegen::{
+use kubewright_codegen::{
     Action, Args, Command, Docs, Drift, File, Layout, Plan, ProjectDirs, WriteResult, generate,
     internal::run_attributes, run,
 };
-use logger_core::{
+use kubewright_core::{
     Kind,
     meta::{ApiGroup, ApiKind, ApiList, TypeMeta},
 };
@@ -314,7 +314,7 @@ fn modules_are_behind_the_features_that_the_package_declares() {
 fn fields_that_cannot_be_applied_are_rejected_by_name() {
     let error = generate(&[rejected::v3::API_GROUP], &layout()).unwrap_err().to_string();
     for expected in [
-        "::v3::Worn.volume`: `io.k8s.api.storage.v1.VolumeAttachmentSpec` has no apply configuration in logger-apply; set \
+        "::v3::Worn.volume`: `io.k8s.api.storage.v1.VolumeAttachmentSpec` has no apply configuration in kubewright-apply; set \
          `#[apply(atomic)]`",
         "::v3::other::Twin`: its generated type `TwinApply` conflicts with that of `workspace::codegen::rejected::v3::Twin`; rename one",
     ] {
@@ -436,7 +436,7 @@ fn a_duplicate_group_is_rejected() {
 mod rejected {
     pub(crate) mod v1 {
         use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-        use logger_core::{DeepCopy, Object};
+        use kubewright_core::{DeepCopy, Object};
 
         /// A kind whose client has `list`, but that has no list type.
         #[derive(Clone, Debug, DeepCopy, schemars::JsonSchema, Object)]
@@ -445,14 +445,14 @@ mod rejected {
             metadata: ObjectMeta,
         }
 
-        logger_core::group_version! { group = "rejected.example.com", version = "v1", kinds = [Unlisted] }
+        kubewright_core::group_version! { group = "rejected.example.com", version = "v1", kinds = [Unlisted] }
     }
 
     pub(crate) mod v2 {
         use std::collections::BTreeMap;
 
         use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-        use logger_core::{DeepCopy, Object};
+        use kubewright_core::{DeepCopy, Object};
         use schemars::JsonSchema;
         use serde::{Deserialize, Serialize};
 
@@ -490,13 +490,13 @@ mod rejected {
             children: Vec<Tree>,
         }
 
-        logger_core::group_version! { group = "rejected.example.com", version = "v2", kinds = [Broken] }
+        kubewright_core::group_version! { group = "rejected.example.com", version = "v2", kinds = [Broken] }
     }
 
     pub(crate) mod v3 {
         use k8s_openapi::api::storage::v1::VolumeAttachmentSpec;
         use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-        use logger_core::{ApplyConfiguration, DeepCopy, Object};
+        use kubewright_core::{ApplyConfiguration, DeepCopy, Object};
         use schemars::JsonSchema;
         use serde::{Deserialize, Serialize};
 
@@ -524,12 +524,12 @@ mod rejected {
             }
         }
 
-        logger_core::group_version! { group = "rejected.example.com", version = "v3", kinds = [Worn] }
+        kubewright_core::group_version! { group = "rejected.example.com", version = "v3", kinds = [Worn] }
     }
 
     pub(crate) mod v4 {
         use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-        use logger_core::{DeepCopy, Object};
+        use kubewright_core::{DeepCopy, Object};
 
         /// A kind with a method that applies it, but without an apply configuration.
         #[derive(Clone, Debug, DeepCopy, schemars::JsonSchema, Object)]
@@ -538,12 +538,12 @@ mod rejected {
             metadata: ObjectMeta,
         }
 
-        logger_core::group_version! { group = "rejected.example.com", version = "v4", kinds = [Torn] }
+        kubewright_core::group_version! { group = "rejected.example.com", version = "v4", kinds = [Torn] }
     }
 
     pub(crate) mod v5 {
         use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-        use logger_core::{DeepCopy, KubeSchema, Object};
+        use kubewright_core::{DeepCopy, KubeSchema, Object};
         use serde::{Deserialize, Serialize};
 
         /// A kind with a field without a structural schema, seven lines below the name of the kind.
@@ -559,6 +559,6 @@ mod rejected {
             pair: (i32, i32),
         }
 
-        logger_core::group_version! { group = "rejected.example.com", version = "v5", kinds = [Located] }
+        kubewright_core::group_version! { group = "rejected.example.com", version = "v5", kinds = [Located] }
     }
 }

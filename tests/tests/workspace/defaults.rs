@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use fixture_types::defaults_v1::{Format, Preset, PresetSpec, Retry, Sink};
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
-use logger_core::{DeepCopy, defaults::defaulted};
+use kubewright_core::{DeepCopy, defaults::defaulted};
 use proptest::prelude::*;
 use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
@@ -110,7 +110,7 @@ fn generic_types_have_defaults_in_decoding_schema_and_default() {
     fn least<T: From<u8>>() -> T {
         T::from(1)
     }
-    #[logger_core::defaults]
+    #[kubewright_core::defaults]
     #[derive(Debug, Default, PartialEq, Deserialize, JsonSchema, Serialize)]
     struct Range<T: From<u8>, const N: usize> {
         #[default(with = least)]
@@ -131,7 +131,7 @@ fn generic_types_have_defaults_in_decoding_schema_and_default() {
 
 #[test]
 fn fields_of_variants_have_defaults() {
-    #[logger_core::defaults]
+    #[kubewright_core::defaults]
     #[derive(Debug, Default, PartialEq, DeepCopy, Deserialize, JsonSchema, Serialize)]
     enum Shape {
         #[default]
@@ -154,7 +154,7 @@ fn fields_of_variants_have_defaults() {
 
 #[test]
 fn fields_that_are_not_compiled_have_no_default() {
-    #[logger_core::defaults]
+    #[kubewright_core::defaults]
     #[cfg_attr(test, derive(Debug, Default, PartialEq, Deserialize))]
     struct Spec {
         #[cfg(not(test))]

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use logger_crd::{definition as crd, field::FieldError};
+use kubewright_crd::{definition as crd, field::FieldError};
 use serde_json::Value;
 use tests::definitions::{cases, difference, recorded};
 

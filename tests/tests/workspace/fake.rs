@@ -12,9 +12,9 @@ use kube::{
     api::{DeleteParams, PostParams},
     runtime::{Controller, WatchStreamExt, controller::Action, watcher},
 };
-use logger_apiserver::{Fault, Reaction, Requests, Verb};
+use kubewright_apiserver::{Fault, Reaction, Requests, Verb};
+use kubewright_core::Object;
 use logger_client::{SharedInformerFactory, fake};
-use logger_core::Object;
 use logger_types::v2::{Logger, LoggerState, LoggerStatus};
 use tokio::sync::mpsc;
 

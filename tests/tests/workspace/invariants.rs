@@ -43,27 +43,27 @@ fn crates_have_no_forbidden_dependencies() {
     for (package, forbidden) in [
         ("xtask", &["logger-client", "kube-client", "tokio", "hyper"][..]),
         ("logger-types", &["kube-client", "tokio", "hyper"]),
-        ("logger-core", &["kube-client", "tokio", "hyper"]),
-        ("logger-codegen", &["kube-client", "tokio", "logger-types", "logger-client"]),
-        ("logger-runtime", &["logger-types", "logger-codegen", "logger-client"]),
-        ("logger-manager", &["logger-types", "logger-codegen", "logger-client"]),
-        ("logger-apiserver", &["logger-types", "logger-client", "logger-codegen", "logger-runtime"]),
-        ("logger-manager", &["logger-types", "logger-client", "logger-codegen", "logger-apiserver"]),
-        ("logger-simulator", &["logger-types", "logger-client", "logger-codegen", "logger-apiserver"]),
-        ("logger-project", &["kube-client", "tokio", "logger-types", "logger-client", "logger-runtime"]),
-        ("logger-client", &["logger-codegen", "logger-apiserver"]),
+        ("kubewright-core", &["kube-client", "tokio", "hyper"]),
+        ("kubewright-codegen", &["kube-client", "tokio", "logger-types", "logger-client"]),
+        ("kubewright-runtime", &["logger-types", "kubewright-codegen", "logger-client"]),
+        ("kubewright-manager", &["logger-types", "kubewright-codegen", "logger-client"]),
+        ("kubewright-apiserver", &["logger-types", "logger-client", "kubewright-codegen", "kubewright-runtime"]),
+        ("kubewright-manager", &["logger-types", "logger-client", "kubewright-codegen", "kubewright-apiserver"]),
+        ("kubewright-simulator", &["logger-types", "logger-client", "kubewright-codegen", "kubewright-apiserver"]),
+        ("kubewright-project", &["kube-client", "tokio", "logger-types", "logger-client", "kubewright-runtime"]),
+        ("logger-client", &["kubewright-codegen", "kubewright-apiserver"]),
         (
             "logger-agent",
-            &["kube-client", "kube-core", "k8s-openapi", "logger-manager", "logger-runtime", "ring", "rustls"],
+            &["kube-client", "kube-core", "k8s-openapi", "kubewright-manager", "kubewright-runtime", "ring", "rustls"],
         ),
-        ("logger-operator", &["logger-codegen", "logger-apiserver"]),
+        ("logger-operator", &["kubewright-codegen", "kubewright-apiserver"]),
     ] {
         for dependency in forbidden {
             assert!(!depends_on(package, dependency), "{package} depends on {dependency}");
         }
     }
-    let dependencies = dependencies("logger-names");
-    assert!(dependencies.is_empty(), "logger-names depends on {dependencies:?}");
+    let dependencies = dependencies("kubewright-names");
+    assert!(dependencies.is_empty(), "kubewright-names depends on {dependencies:?}");
     assert!(depends_on("logger-client", "tokio"), "depends_on finds existing dependencies");
 }
 
@@ -84,16 +84,16 @@ fn files(directory: &Path, extension: &str) -> Vec<PathBuf> {
 }
 
 const CRATES: [&str; 14] = [
-    "logger-names",
-    "logger-core",
-    "logger-crd",
+    "crates/kubewright-names",
+    "crates/kubewright-core",
+    "crates/kubewright-crd",
     "logger-derive",
-    "logger-codegen",
-    "logger-runtime",
-    "logger-manager",
-    "logger-apiserver",
-    "logger-simulator",
-    "logger-project",
+    "crates/kubewright-codegen",
+    "crates/kubewright-runtime",
+    "crates/kubewright-manager",
+    "crates/kubewright-apiserver",
+    "crates/kubewright-simulator",
+    "crates/kubewright-project",
     "xtask",
     "tools/envtest",
     "tools/overlay",
@@ -129,7 +129,13 @@ fn generic_crates_name_no_kind_of_the_reference_api() {
 /// Tasks of these crates belong to a `JoinSet` or a `TaskTracker`, which is awaited.
 #[test]
 fn no_task_is_detached() {
-    for name in ["logger-runtime", "logger-manager", "logger-agent", "logger-simulator", "logger-operator"] {
+    for name in [
+        "crates/kubewright-runtime",
+        "crates/kubewright-manager",
+        "logger-agent",
+        "crates/kubewright-simulator",
+        "logger-operator",
+    ] {
         for file in files(&root().join(name).join("src"), "rs") {
             let text = fs::read_to_string(&file).unwrap();
             let code = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();

@@ -8,14 +8,14 @@ use kube::{
     Api,
     api::{Patch, PatchParams, PostParams},
 };
-use logger_apiserver::ApiServer;
-use logger_apply::core_v1::ConfigMapApply;
-use logger_codegen::{Args, Diagnostics, Layout, generate, run};
-use logger_core::{
+use kubewright_apiserver::ApiServer;
+use kubewright_apply::core_v1::ConfigMapApply;
+use kubewright_codegen::{Args, Diagnostics, Layout, generate, run};
+use kubewright_core::{
     apply::{ApiVersion, ApplyConfiguration, KindName, Metadata},
     meta::ApiGroup,
 };
-use logger_runtime::{FieldManager, TypedClient};
+use kubewright_runtime::{FieldManager, TypedClient};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -25,13 +25,13 @@ use gadgets::{GadgetSpec, MyGadget};
 /// A kind in two versions, one of them with another name than its type, and a kind without a schema.
 mod gadgets {
     use kube::CustomResource;
-    use logger_core::ApplyConfiguration;
+    use kubewright_core::ApplyConfiguration;
     use schemars::JsonSchema;
     use serde::{Deserialize, Serialize};
 
     #[derive(Clone, Debug, ApplyConfiguration, CustomResource, Deserialize, JsonSchema, Serialize)]
     #[kube(group = "gadgets.example.com", version = "v1", kind = "Gadget", root = "MyGadget", namespaced)]
-    #[kube(status = "GadgetStatus", shortname = "gd", derive = "logger_core::ApplyConfiguration")]
+    #[kube(status = "GadgetStatus", shortname = "gd", derive = "kubewright_core::ApplyConfiguration")]
     #[kube(printcolumn(name = "Size", type_ = "integer", json_path = ".spec.size"))]
     pub struct GadgetSpec {
         #[schemars(range(min = 1))]
@@ -65,7 +65,7 @@ mod gadgets {
 }
 
 mod adopted {
-    logger_core::adopt! {
+    kubewright_core::adopt! {
         custom_resources = [
             super::gadgets::MyGadget(status),
             super::gadgets::Bag,
@@ -87,7 +87,7 @@ mod rejected {
         pub size: i32,
     }
 
-    logger_core::adopt! { custom_resources = [Gauge] }
+    kubewright_core::adopt! { custom_resources = [Gauge] }
 }
 
 const GADGETS: &str = "/apis/gadgets.example.com/v1/namespaces/default/gadgets";

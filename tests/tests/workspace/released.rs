@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use logger_codegen::{Command, ReleaseFixtures};
-use logger_core::{Converter, Scheme, conversion::testing::verify_released};
+use kubewright_codegen::{Command, ReleaseFixtures};
+use kubewright_core::{Converter, Scheme, conversion::testing::verify_released};
 use logger_types::{v1, v2};
 use tests::workspace_root;
 

@@ -5,7 +5,7 @@ use fixture_types::{
     nullable_v1::MemoSpec,
 };
 use k8s_openapi::{ListableResource, Resource};
-use logger_core::{
+use kubewright_core::{
     DeepCopy, GroupVersionKind, Kind, Nullable, Object, Scheme,
     meta::{Scope, Verb},
     scheme::{DecodeError, Registration},

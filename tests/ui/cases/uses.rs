@@ -1,10 +1,10 @@
 //! Uses of a kind and its list by other code, which must not add errors to those of a rejected derive.
 
 use k8s_openapi::{ListableResource, Metadata, Resource};
-use logger_core::{DeepCopy, Kind, KindList, Listed, Object, Scheme};
-use logger_runtime::kube::api::{ListParams, PostParams};
-use logger_runtime::kube::{Client, ResourceExt};
-use logger_runtime::{AllNamespaces, Error, InformerFactory, Lister, NamespaceLister, TypedClient};
+use kubewright_core::{DeepCopy, Kind, KindList, Listed, Object, Scheme};
+use kubewright_runtime::kube::api::{ListParams, PostParams};
+use kubewright_runtime::kube::{Client, ResourceExt};
+use kubewright_runtime::{AllNamespaces, Error, InformerFactory, Lister, NamespaceLister, TypedClient};
 
 use super::{Widget, WidgetList};
 

@@ -72,8 +72,8 @@ pub(crate) fn run(options: &Options) -> Result<()> {
 fn build(target: &Path, variables: &[(&str, &str)]) -> Result<()> {
     eprintln!("building the programs");
     // One build, so that shared dependencies are built once.
-    let args = "build --release --package bench --package logger-apiserver --features crates/kubewright-apiserver/program \
-                --bin apiserver-load --bin logger-apiserver --target-dir";
+    let args = "build --release --package bench --package kubewright-apiserver --features kubewright-apiserver/program \
+                --bin apiserver-load --bin kubewright-apiserver --target-dir";
     let mut command = cargo::command(paths::workspace_root(), args.split_whitespace());
     command.arg(target).envs(variables.iter().copied());
     program::output(&mut command).map(drop)

@@ -1,4 +1,4 @@
-//! `bench conversion`: the conversion webhooks of controller-runtime and of logger-manager on the same reviews.
+//! `bench conversion`: the conversion webhooks of controller-runtime and of kubewright-manager on the same reviews.
 
 use std::{
     fs,
@@ -31,7 +31,7 @@ const LOGGER: &str = include_str!("../apis/example/v1/testdata/logger.json");
 const GO_MOD: &str = include_str!("../operator/go.mod");
 
 /// The programs, ours first.
-const PROGRAMS: [&str; 2] = ["logger-manager", "controller-runtime"];
+const PROGRAMS: [&str; 2] = ["kubewright-manager", "controller-runtime"];
 
 /// The numbers of objects of the reviews: one of a read, and a page of a list.
 const SIZES: [usize; 2] = [1, 100];

@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use logger_core::DeepCopy;
+use kubewright_core::DeepCopy;
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::logger::Logger;

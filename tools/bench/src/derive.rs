@@ -123,11 +123,11 @@ fn write_crates(count: usize) -> Result<PathBuf> {
     files::write(&directory.join("Cargo.lock"), crate::project::CARGO_LOCK)?;
     files::write(&directory.join(".cargo/config.toml"), crate::project::CARGO_CONFIG)?;
     for (derives, name) in CRATES {
-        let core = paths::workspace_root().join("logger-core");
+        let core = paths::workspace_root().join("crates/kubewright-core");
         let own = match derives {
             Derives::Baseline | Derives::Roots => String::new(),
             Derives::Kube => KUBE.to_owned(),
-            Derives::Ours => format!("logger-core = {{ path = {:?} }}\n", core.display().to_string()),
+            Derives::Ours => format!("kubewright-core = {{ path = {:?} }}\n", core.display().to_string()),
         };
         files::write(&directory.join(name).join("Cargo.toml"), &(PACKAGE.replace("NAME", name) + &own))?;
         files::write(&directory.join(name).join("kinds.rs"), &kinds::rust(derives, count))?;

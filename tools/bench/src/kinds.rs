@@ -7,7 +7,7 @@ const GO: &str = include_str!("../apis/example/v1/types.go");
 const GO_DOC: &str = include_str!("../apis/example/v1/doc.go");
 
 /// The macro after the kinds in Rust.
-const REGISTRATION: &str = "logger_core::group_version!";
+const REGISTRATION: &str = "kubewright_core::group_version!";
 
 /// The imports of types without our derives.
 const PLAIN_IMPORTS: &str = "\
@@ -232,14 +232,19 @@ mod tests {
     #[test]
     fn the_baseline_has_none_of_our_derives_and_no_root_objects() {
         let baseline = rust(Derives::Baseline, 2);
-        assert!(!["DeepCopy", "Object", "logger_core", "kube", "genclient"].iter().any(|word| baseline.contains(word)));
+        assert!(
+            !["DeepCopy", "Object", "kubewright_core", "kube", "genclient"].iter().any(|word| baseline.contains(word))
+        );
         assert!(!baseline.contains("pub struct Logger1 {") && baseline.contains("pub struct Logger1Spec {"));
     }
 
     #[test]
     fn root_objects_can_have_plain_derives() {
         let roots = rust(Derives::Roots, 2);
-        assert!(!["DeepCopy", "logger_core", "kube", "genclient"].iter().any(|word| roots.contains(word)), "{roots}");
+        assert!(
+            !["DeepCopy", "kubewright_core", "kube", "genclient"].iter().any(|word| roots.contains(word)),
+            "{roots}"
+        );
         let root =
             "#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Deserialize, Serialize)]\npub struct Logger1 {";
         assert!(roots.contains(root) && roots.contains("pub struct Logger1List {"), "{roots}");

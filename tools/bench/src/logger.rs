@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, ListMeta, ObjectMeta};
-use logger_core::{DeepCopy, Object, ObjectList};
+use kubewright_core::{DeepCopy, Object, ObjectList};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -83,4 +83,4 @@ pub struct LoggerList {
     pub items: Vec<Logger>,
 }
 
-logger_core::group_version! { group = "example.com", version = "v1", kinds = [Logger, LoggerList] }
+kubewright_core::group_version! { group = "example.com", version = "v1", kinds = [Logger, LoggerList] }

@@ -27,9 +27,9 @@ resolver = "3"
 members = ["TYPES", "bench-client", "xtask"]
 
 [workspace.dependencies]
-logger-codegen = { path = "ROOT/logger-codegen" }
-logger-core = { path = "ROOT/logger-core" }
-logger-runtime = { path = "ROOT/logger-runtime" }
+kubewright-codegen = { path = "ROOT/kubewright-codegen" }
+kubewright-core = { path = "ROOT/kubewright-core" }
+kubewright-runtime = { path = "ROOT/kubewright-runtime" }
 k8s-openapi = "0.29"
 schemars = "1"
 serde = { version = "1", features = ["derive"] }
@@ -40,14 +40,14 @@ edition = "2024"
 
 [dependencies]
 k8s-openapi.workspace = true
-logger-core.workspace = true
+kubewright-core.workspace = true
 schemars.workspace = true
 serde.workspace = true
 "#;
 const TYPES_LIB: &str = "\
 //! The kinds of an API group.
 
-use logger_core::meta::ApiGroup;
+use kubewright_core::meta::ApiGroup;
 
 pub mod v1;
 
@@ -64,21 +64,21 @@ edition = "2024"
 path = "src/lib.rs"
 
 [dependencies]
-logger-core.workspace = true
-logger-runtime.workspace = true
+kubewright-core.workspace = true
+kubewright-runtime.workspace = true
 "#;
 const XTASK: &str = r#"[package]
 name = "xtask"
 edition = "2024"
 
 [dependencies]
-logger-codegen.workspace = true
+kubewright-codegen.workspace = true
 "#;
 const XTASK_MAIN: &str = "\
 //! Generates the client and the CRDs.
 
 fn main() -> std::process::ExitCode {
-    logger_codegen::cli(&[GROUPS].concat())
+    kubewright_codegen::cli(&[GROUPS].concat())
 }
 ";
 

@@ -12,7 +12,7 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 use futures::StreamExt;
-use logger_runtime::{
+use kubewright_runtime::{
     Event, InformerFactory, Memory, SharedInformer,
     decode::{ListDecoder, ManagedFields, ObjectDecoder},
     kube::{Api, Client},

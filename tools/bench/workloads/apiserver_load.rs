@@ -14,7 +14,7 @@ use futures::StreamExt;
 use http::{Method, Request, StatusCode};
 use http_body_util::BodyExt;
 use kube::{Client, Config, client::Body};
-use logger_apiserver::ApiServer;
+use kubewright_apiserver::ApiServer;
 use serde_json::{Value, json};
 
 const DEFINITION: &str = include_str!("../../../config/crd/bases/example.com_loggers.yaml");

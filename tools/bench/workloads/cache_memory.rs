@@ -26,7 +26,7 @@ use futures::{
 use http::{Request, Response};
 use http_body::Frame;
 use http_body_util::StreamBody;
-use logger_runtime::{
+use kubewright_runtime::{
     Memory, SharedInformer, Store,
     informer::Config,
     kube::{Api, Client, client::Body},
@@ -88,7 +88,7 @@ async fn sync(memory: Memory, objects: Objects, generation: Duration, bytes: usi
     })?;
     let (start, before) = (Instant::now(), cpu_time());
     let running = informer.clone();
-    let run = tokio::spawn(async move { running.run(logger_runtime::CancellationToken::new()).await });
+    let run = tokio::spawn(async move { running.run(kubewright_runtime::CancellationToken::new()).await });
     informer.wait_for_sync_within(DEADLINE).await?;
     handler.wait_for_sync().await?;
     let (elapsed, taken) = (start.elapsed(), (cpu_time() - before).saturating_sub(generation));

@@ -11,7 +11,7 @@ use std::{
 
 use allocation_counter::measure;
 use bench::logger::Logger;
-use logger_runtime::{Index, Lister, ObjectKey, Store};
+use kubewright_runtime::{Index, Lister, ObjectKey, Store};
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::{Value, json};
 

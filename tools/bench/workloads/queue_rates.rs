@@ -9,7 +9,7 @@ use std::{
 };
 
 use bench::measure::{REPETITIONS, cpu_time, report};
-use logger_runtime::{ObjectKey, WorkQueue, workqueue::DelayedKeys};
+use kubewright_runtime::{ObjectKey, WorkQueue, workqueue::DelayedKeys};
 use serde_json::json;
 use tokio::{runtime::Runtime, task::coop::consume_budget};
 

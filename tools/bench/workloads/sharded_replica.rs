@@ -14,7 +14,7 @@ use std::{
 use anyhow::{Context, Result, bail};
 use bench::clock::now;
 use k8s_openapi::api::core::v1::ConfigMap;
-use logger_runtime::{
+use kubewright_runtime::{
     CancellationToken, Controller, InformerFactory, LeaderElectionConfig, Lister, ObjectKey, ReconcileError, Sharding,
     kube::{
         Client, Config,

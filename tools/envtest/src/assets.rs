@@ -23,8 +23,8 @@ pub const HOW_TO_GET_OPERATOR_VERIFY: &str = "get it with: cargo xtask envtest b
 
 /// The variable that names the directory of the binaries, as in the rest of the Kubernetes ecosystem.
 const ASSETS_VARIABLE: &str = "KUBEBUILDER_ASSETS";
-const REQUIRE_VARIABLE: &str = "LOGGER_REQUIRE_CONTROL_PLANE";
-const SKIP_VARIABLE: &str = "LOGGER_SKIP_CONTROL_PLANE";
+const REQUIRE_VARIABLE: &str = "KUBEWRIGHT_REQUIRE_CONTROL_PLANE";
+const SKIP_VARIABLE: &str = "KUBEWRIGHT_SKIP_CONTROL_PLANE";
 
 /// Returns the binaries in `KUBEBUILDER_ASSETS` if that is set, otherwise those that [`build`] built; `None` if there
 /// are none.
@@ -69,7 +69,7 @@ fn find_tool(module: &Module) -> Result<Option<PathBuf>> {
 
 /// Returns the binaries for a test suite, or the reason why it runs without them.
 ///
-/// The variables `LOGGER_REQUIRE_CONTROL_PLANE` and `LOGGER_SKIP_CONTROL_PLANE` count if they are 1. With the first, a
+/// The variables `KUBEWRIGHT_REQUIRE_CONTROL_PLANE` and `KUBEWRIGHT_SKIP_CONTROL_PLANE` count if they are 1. With the first, a
 /// missing control plane is an error; with the second, none is used.
 pub(crate) fn find_optional(suite: &str) -> Result<Result<Assets, Absence>> {
     let is_set = |name| env::var_os(name).is_some_and(|value| value == "1");
@@ -240,7 +240,7 @@ mod tests {
             let missing = || Ok(None::<Assets>);
             assert_eq!(select("suite", false, false, absence, missing).unwrap(), Err(absence));
             let error = select("suite", true, false, absence, missing).unwrap_err().to_string();
-            assert_eq!(error, format!("suite: LOGGER_REQUIRE_CONTROL_PLANE is 1, but there is {absence}"));
+            assert_eq!(error, format!("suite: KUBEWRIGHT_REQUIRE_CONTROL_PLANE is 1, but there is {absence}"));
         }
     }
 
@@ -249,7 +249,7 @@ mod tests {
         let search = || -> Result<Option<Assets>> { bail!("searched") };
         let absence = select("suite", false, true, Absence::NotFound, search).unwrap().unwrap_err();
         assert_eq!(absence, Absence::Skipped);
-        assert_eq!(absence.to_string(), "skipped by LOGGER_SKIP_CONTROL_PLANE=1");
+        assert_eq!(absence.to_string(), "skipped by KUBEWRIGHT_SKIP_CONTROL_PLANE=1");
     }
 
     #[test]

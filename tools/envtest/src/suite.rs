@@ -21,8 +21,8 @@ type Setup<T> = Box<dyn Fn(&Assets) -> Result<T, Box<dyn Error>> + Send + Sync>;
 ///
 /// The first test that runs sets the environment up; the end of [`run`](Self::run) drops it. Without a control plane
 /// every test of the suite is reported as ignored, and one line on stderr describes how to get one. With
-/// `LOGGER_REQUIRE_CONTROL_PLANE=1` in the environment, [`new`](Self::new) fails instead. With
-/// `LOGGER_SKIP_CONTROL_PLANE=1`, no control plane is used, even if there is one. Both are an error.
+/// `KUBEWRIGHT_REQUIRE_CONTROL_PLANE=1` in the environment, [`new`](Self::new) fails instead. With
+/// `KUBEWRIGHT_SKIP_CONTROL_PLANE=1`, no control plane is used, even if there is one. Both are an error.
 pub struct Suite<T> {
     name: String,
     assets: Result<Assets, Absence>,

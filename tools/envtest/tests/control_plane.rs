@@ -117,9 +117,9 @@ fn cancelled_start_leaves_nothing_behind(assets: &Assets) -> Result<(), Failed> 
 
 fn cluster_leaves_nothing_behind(assets: &Assets) -> Result<Completion, Failed> {
     let Some(components) = envtest::find_components()? else {
-        if env::var_os("LOGGER_REQUIRE_CONTROL_PLANE").is_some_and(|value| value == "1") {
+        if env::var_os("KUBEWRIGHT_REQUIRE_CONTROL_PLANE").is_some_and(|value| value == "1") {
             let error =
-                format!("LOGGER_REQUIRE_CONTROL_PLANE is 1, but there are no components; {HOW_TO_GET_COMPONENTS}");
+                format!("KUBEWRIGHT_REQUIRE_CONTROL_PLANE is 1, but there are no components; {HOW_TO_GET_COMPONENTS}");
             return Err(error.into());
         }
         eprintln!("SKIPPED envtest cluster (1 test): {HOW_TO_GET_COMPONENTS}");

@@ -7,7 +7,7 @@
 //! Two kinds of defaults in the OpenAPI are artefacts of Go and are omitted: the zero value of a required field, which
 //! Go always writes, and the empty object of a struct field that is not a pointer.
 //!
-//! Three further files belong to `logger-apiserver`: `src/openapi/enums.json`, the enum values of fields and their
+//! Three further files belong to `kubewright-apiserver`: `src/openapi/enums.json`, the enum values of fields and their
 //! descriptions; `src/table/columns.json`, the columns of `kubectl get`; and, from the tags of the Go structs
 //! (`wire/main.go`), `src/api/types.json`, the order of the fields in JSON and the protobuf encoding of the types.
 

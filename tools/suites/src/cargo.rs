@@ -19,7 +19,7 @@ const LIMIT: Duration = Duration::from_secs(60 * 60);
 /// Builds the test binary that cargo selects with these arguments, and returns its path. Cargo prints its progress.
 pub(crate) fn build_tests(args: &[impl AsRef<OsStr>], env: &[(&str, &str)]) -> Result<PathBuf> {
     let mut cargo =
-        logger_project::workspace::cargo(["test", "--no-run", "--message-format", "json-render-diagnostics"]);
+        kubewright_project::workspace::cargo(["test", "--no-run", "--message-format", "json-render-diagnostics"]);
     let output = cargo.args(args).envs(env.iter().copied()).stdin(Stdio::null()).stderr(Stdio::inherit()).output();
     let output = output.context("cannot run cargo")?;
     ensure!(output.status.success(), "cargo failed: {}", output.status);

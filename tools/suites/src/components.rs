@@ -10,7 +10,10 @@ pub(crate) fn run(server: &Server, sandbox: &Sandbox) -> Result<Outcomes> {
     let binary = cargo::build_tests(&["--workspace", "--test", "workloads"], &[])?;
     let mut tests = server.command(sandbox, binary);
     // The trials of that name start a cluster of envtest.
-    tests.arg("control_plane::").env("LOGGER_REQUIRE_CONTROL_PLANE", "1").env_remove("LOGGER_SKIP_CONTROL_PLANE");
+    tests
+        .arg("control_plane::")
+        .env("KUBEWRIGHT_REQUIRE_CONTROL_PLANE", "1")
+        .env_remove("KUBEWRIGHT_SKIP_CONTROL_PLANE");
     let package = envtest::workspace_root()?.join("tests");
     cargo::run_tests(&mut tests, &package, &format!("components-{}", server.name))
 }

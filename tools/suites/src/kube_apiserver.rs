@@ -1,8 +1,8 @@
-//! The flags of kube-apiserver, translated to those of `logger-apiserver`.
+//! The flags of kube-apiserver, translated to those of `kubewright-apiserver`.
 
 use std::{collections::BTreeMap, path::Path};
 
-/// Flags that `logger-apiserver` has as well, and their names there.
+/// Flags that `kubewright-apiserver` has as well, and their names there.
 const TRANSLATED: &[(&str, &str)] = &[
     ("anonymous-auth", "anonymous-auth"),
     ("bind-address", "address"),
@@ -41,7 +41,7 @@ const SERVING: [(&str, &str); 2] = [("tls-cert-file", "apiserver.crt"), ("tls-pr
 pub enum Invocation {
     /// Prints the [`help`].
     Help,
-    /// Runs `logger-apiserver` with these arguments.
+    /// Runs `kubewright-apiserver` with these arguments.
     Serve(Vec<String>),
 }
 

@@ -62,7 +62,7 @@ pub(crate) fn run(server: &Server, sandbox: &Sandbox) -> Result<Outcomes> {
 
 /// Returns the packages of the workspace and their dependencies. Cargo has checked the hashes of their sources.
 fn packages() -> Result<Vec<Package>> {
-    let mut cargo = logger_project::workspace::cargo(["metadata", "--format-version", "1", "--locked"]);
+    let mut cargo = kubewright_project::workspace::cargo(["metadata", "--format-version", "1", "--locked"]);
     let output = cargo.output().context("cannot run cargo")?;
     ensure!(output.status.success(), "cargo metadata failed:\n{}", String::from_utf8_lossy(&output.stderr));
     let metadata: Metadata = serde_json::from_slice(&output.stdout).context("cargo metadata printed no metadata")?;

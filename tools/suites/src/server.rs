@@ -40,7 +40,7 @@ impl Server {
         for (program, name) in programs.into_iter().chain([(real.assets.kubectl(), "kubectl")]) {
             link(&program, &directory.join(name))?;
         }
-        let server = this.with_file_name("logger-apiserver");
+        let server = this.with_file_name("kubewright-apiserver");
         ensure!(server.is_file(), "{} is missing; run `cargo xtask suites`, which builds it", server.display());
         Ok(Server { name: "ours", title: "the in-memory server", assets: Assets::in_dir(&directory)? })
     }

@@ -9,8 +9,12 @@ use tidy::{assert_none, files, read};
 const GENERATED: &str = "// @generated";
 
 /// Directories with the sources of other projects: compile-fail cases, corpora and generated APIs.
-const OTHER_PROJECTS: [&str; 4] =
-    ["tests/ui/cases/", "tests/tests/hygiene/", "crates/kubewright-crd/tests/shapes/", "crates/kubewright-codegen/tests/import/"];
+const OTHER_PROJECTS: [&str; 4] = [
+    "tests/ui/cases/",
+    "tests/tests/hygiene/",
+    "crates/kubewright-crd/tests/shapes/",
+    "crates/kubewright-codegen/tests/import/",
+];
 
 /// Returns the crates that several private `use` declarations of a module name, without those under attributes.
 fn repeated(items: &[Item]) -> Vec<String> {

@@ -21,7 +21,7 @@ const CRATES: [Layers; 8] = [
         ],
     ),
     (
-        "logger-apiserver",
+        "crates/kubewright-apiserver",
         &[
             &["api"],
             &["wire"],
@@ -38,7 +38,7 @@ const CRATES: [Layers; 8] = [
         ],
     ),
     (
-        "logger-codegen",
+        "crates/kubewright-codegen",
         &[
             &["names", "parallel", "diagnostic", "layout", "schema_path"],
             &["api", "output"],
@@ -49,7 +49,7 @@ const CRATES: [Layers; 8] = [
         ],
     ),
     (
-        "logger-crd",
+        "crates/kubewright-crd",
         &[
             &["go", "schema", "quantity", "pattern"],
             &["field"],
@@ -62,7 +62,7 @@ const CRATES: [Layers; 8] = [
         ],
     ),
     (
-        "logger-runtime",
+        "crates/kubewright-runtime",
         &[
             &["object", "error", "metrics", "signal"],
             &["client", "decode", "workqueue", "leader_election"],
@@ -75,13 +75,13 @@ const CRATES: [Layers; 8] = [
             &["controller"],
         ],
     ),
-    ("logger-manager", &[&["health", "crds"], &["serving"], &["webhooks"], &["manager"], &["telemetry"]]),
+    ("crates/kubewright-manager", &[&["health", "crds"], &["serving"], &["webhooks"], &["manager"], &["telemetry"]]),
     (
-        "logger-project",
+        "crates/kubewright-project",
         &[&["settings", "rbac"], &["config"], &["helm", "scaffold"], &["workspace"], &["deploy", "olm"], &["cli"]],
     ),
     (
-        "logger-simulator",
+        "crates/kubewright-simulator",
         &[&["model"], &["environment"], &["controllers", "scheduler", "node_lifecycle", "kubelet"], &["cluster"]],
     ),
 ];

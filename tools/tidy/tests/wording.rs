@@ -47,8 +47,9 @@ fn has_messages(file: &str) -> bool {
 fn comments_and_messages_use_the_terms_of_the_field() {
     let entries = entries();
     let mut violations = Vec::new();
-    // The documentation in logger-apply is that of Kubernetes.
-    let is_checked = |file: &&String| !file.starts_with("tools/tidy") && !file.starts_with("crates/kubewright-apply/src");
+    // The documentation in kubewright-apply is that of Kubernetes.
+    let is_checked =
+        |file: &&String| !file.starts_with("tools/tidy") && !file.starts_with("crates/kubewright-apply/src");
     for file in files("rs").iter().filter(is_checked) {
         let source = read(file);
         let mut prose = comments::comments(&source);

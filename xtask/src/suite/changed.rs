@@ -32,7 +32,7 @@ pub(crate) fn run(base: Option<&str>) -> ExitCode {
     }
     println!("testing {}", selected.iter().map(String::as_str).collect::<Vec<_>>().join(", "));
     let selection: Vec<&str> = selected.iter().flat_map(|name| ["--package", name]).collect();
-    let totals = binaries::run(&selection, &[("LOGGER_SKIP_CONTROL_PLANE", "1")]);
+    let totals = binaries::run(&selection, &[("KUBEWRIGHT_SKIP_CONTROL_PLANE", "1")]);
     println!("\n{totals}");
     if totals.passed() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

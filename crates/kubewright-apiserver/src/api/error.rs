@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use http::StatusCode;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Status, StatusCause, StatusDetails};
-use logger_crd::policy::DenialReason;
+use kubewright_crd::policy::DenialReason;
 
 use crate::api::kind::{Kind, qualified};
 

@@ -13,7 +13,7 @@ use crate::authorization::user::User;
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// use http::Request;
-/// use logger_apiserver::{ApiServer, Authentication};
+/// use kubewright_apiserver::{ApiServer, Authentication};
 ///
 /// let authentication = Authentication::new().token("s3cret", "jane", &["system:masters"]);
 /// let client = ApiServer::builder().rbac(true).authentication(authentication).build().client();

@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use logger_crd::quantity::Quantity;
+use kubewright_crd::quantity::Quantity;
 use serde_json::{Value, json};
 
 use crate::{

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use http::StatusCode;
-use logger_crd::value::json_type;
+use kubewright_crd::value::json_type;
 use serde_json::{Map, Value};
 
 use crate::{

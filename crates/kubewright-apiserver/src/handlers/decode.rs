@@ -4,7 +4,7 @@ mod expected;
 mod patched;
 pub(crate) mod unknown;
 
-use logger_crd::value::{self, InvalidFields};
+use kubewright_crd::value::{self, InvalidFields};
 use serde_json::{Map, Value};
 
 use crate::{

@@ -4,7 +4,7 @@ use k8s_openapi::{
     api::autoscaling::v1::{Scale, ScaleSpec},
     apimachinery::pkg::apis::meta::v1::ManagedFieldsEntry,
 };
-use logger_crd::value;
+use kubewright_crd::value;
 use serde_json::{Map, Value, json};
 
 use crate::{

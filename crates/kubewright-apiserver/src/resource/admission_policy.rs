@@ -1,6 +1,6 @@
-//! The defaults and the validation of admission policies and their bindings, by the rules of `logger-crd`.
+//! The defaults and the validation of admission policies and their bindings, by the rules of `kubewright-crd`.
 
-use logger_crd::policy::{PolicyKind, default_binding, default_policy, validate_binding, validate_policy};
+use kubewright_crd::policy::{PolicyKind, default_binding, default_policy, validate_binding, validate_policy};
 use serde_json::{Map, Value, json};
 
 use crate::api::{error::FieldError, kind::Kind, object::Object};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use logger_crd::quantity::Quantity;
+use kubewright_crd::quantity::Quantity;
 use serde_json::{Map, Value};
 
 /// Amounts by the name of the resource.

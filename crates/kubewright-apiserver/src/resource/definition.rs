@@ -7,7 +7,7 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
     CustomResourceConversion, CustomResourceDefinitionNames, CustomResourceDefinitionSpec,
     CustomResourceDefinitionStatus,
 };
-use logger_crd::{definition as crd, field};
+use kubewright_crd::{definition as crd, field};
 use serde_json::{Value, json};
 
 use crate::{

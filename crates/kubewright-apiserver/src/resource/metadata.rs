@@ -4,7 +4,7 @@ mod owners;
 
 use std::{borrow::Cow, collections::BTreeMap, net::IpAddr};
 
-use logger_names::validation;
+use kubewright_names::validation;
 use serde_json::json;
 use uuid::Uuid;
 

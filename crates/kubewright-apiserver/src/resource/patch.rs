@@ -3,7 +3,7 @@
 mod go_json;
 
 use json_patch::{AddOperation, CopyOperation, PatchOperation, ReplaceOperation};
-use logger_crd::value::json_type;
+use kubewright_crd::value::json_type;
 use serde_json::Value;
 
 use crate::{

@@ -6,7 +6,7 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
     CustomResourceDefinitionSpec, CustomResourceDefinitionVersion, SelectableField,
 };
 use kube::core::Version;
-use logger_crd::{
+use kubewright_crd::{
     validator::Validator,
     value::{self, DefaultsTooLarge},
 };

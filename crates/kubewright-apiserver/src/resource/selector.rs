@@ -5,7 +5,7 @@ mod label_selector;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use logger_names::validation;
+use kubewright_names::validation;
 
 use crate::{
     api::{

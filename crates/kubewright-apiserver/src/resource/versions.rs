@@ -22,7 +22,7 @@ use std::{
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
     CustomResourceDefinitionSpec, CustomResourceDefinitionVersion, WebhookClientConfig,
 };
-use logger_crd::{
+use kubewright_crd::{
     validator::Validator,
     value::{self, DefaultsTooLarge},
 };

@@ -148,7 +148,7 @@ impl ApiServer {
     /// clients of this server.
     ///
     /// ```
-    /// # use logger_apiserver::ApiServer;
+    /// # use kubewright_apiserver::ApiServer;
     /// # use serde_json::{Value, json};
     /// let server = ApiServer::new();
     /// server.convert("Gauge.example.com", |object: &mut Value, api_version: &str| {
@@ -196,7 +196,7 @@ impl ApiServer {
     /// use k8s_openapi::api::core::v1::Pod;
     /// use kube::{Api, api::ListParams};
     ///
-    /// let server = logger_apiserver::ApiServer::builder().rbac(true).build();
+    /// let server = kubewright_apiserver::ApiServer::builder().rbac(true).build();
     /// let pods: Api<Pod> = Api::all(server.client_as("system:serviceaccount:default:operator", &[]));
     /// let error = pods.list(&ListParams::default()).await.unwrap_err();
     /// assert!(matches!(error, kube::Error::Api(status) if status.is_forbidden()));

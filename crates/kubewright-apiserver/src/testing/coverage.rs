@@ -13,7 +13,7 @@ use k8s_openapi::api::rbac::v1::PolicyRule;
 
 use crate::{authorization::recorder::Authorization, resource::built_in};
 
-/// The verbs of `logger_runtime::controller::Verb`, with their names in Rust.
+/// The verbs of `kubewright_runtime::controller::Verb`, with their names in Rust.
 const VERBS: [(&str, &str); 8] = [
     ("create", "Create"),
     ("delete", "Delete"),
@@ -32,7 +32,7 @@ const VERBS: [(&str, &str); 8] = [
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// use k8s_openapi::api::{core::v1::Pod, rbac::v1::PolicyRule};
 /// use kube::{Api, api::ListParams};
-/// use logger_apiserver::{ApiServer, Coverage};
+/// use kubewright_apiserver::{ApiServer, Coverage};
 ///
 /// const OPERATOR: &str = "system:serviceaccount:default:operator";
 /// let server = ApiServer::builder().rbac(true).build();

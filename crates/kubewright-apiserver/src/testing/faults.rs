@@ -42,7 +42,7 @@ const RECORD_LIMIT: usize = 16_384;
 /// # async fn main() -> Result<(), kube::Error> {
 /// use k8s_openapi::api::core::v1::Namespace;
 /// use kube::{Api, api::ListParams};
-/// use logger_apiserver::{ApiServer, Fault, Faults, Verb};
+/// use kubewright_apiserver::{ApiServer, Fault, Faults, Verb};
 ///
 /// let faults = Faults::new();
 /// let client = ApiServer::new().client_with(faults.layer());

@@ -41,7 +41,7 @@ const RECORD_BYTE_LIMIT: usize = 64 << 20;
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// use k8s_openapi::api::core::v1::ConfigMap;
 /// use kube::{Api, api::PostParams};
-/// use logger_apiserver::{ApiServer, Reaction, Reactors, Requests, Verb};
+/// use kubewright_apiserver::{ApiServer, Reaction, Reactors, Requests, Verb};
 ///
 /// let reactors = Reactors::new();
 /// let maps: Api<ConfigMap> = Api::default_namespaced(ApiServer::new().client_with(reactors.layer()));

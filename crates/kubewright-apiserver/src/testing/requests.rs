@@ -5,7 +5,7 @@ use crate::wire::request_info::{RequestInfo, Verb};
 /// Matches requests by verb, group, resource, subresource, namespace and name. What is not specified matches any value.
 ///
 /// ```
-/// use logger_apiserver::{Requests, Verb};
+/// use kubewright_apiserver::{Requests, Verb};
 ///
 /// let writes_of_status = Requests::to("loggers").verb(Verb::Update).subresource("status").namespace("default");
 /// let lists: Requests = Verb::List.into();

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use logger_crd::value::json_type;
+use kubewright_crd::value::json_type;
 use serde_json::{Map, Value};
 use serde_saphyr::Options;
 

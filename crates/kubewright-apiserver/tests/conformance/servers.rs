@@ -9,8 +9,8 @@ use kube::{
     client::Body,
     config::{KubeConfigOptions, Kubeconfig},
 };
+use kubewright_apiserver::ApiServer;
 use libtest_mimic::Failed;
-use logger_apiserver::ApiServer;
 use serde_json::Value;
 use tokio::runtime::{Builder, Runtime};
 

@@ -6,7 +6,7 @@
 //! failing case is shrunk to a minimal script, which is printed with the seed: `DIFFERENTIAL_SEED=SEED` runs that case
 //! alone. Parts of answers that are not compared are removed in `session.rs`, with the reasons.
 //!
-//! Without a control plane the test is ignored. With `LOGGER_REQUIRE_CONTROL_PLANE=1`, as in CI, that is a failure.
+//! Without a control plane the test is ignored. With `KUBEWRIGHT_REQUIRE_CONTROL_PLANE=1`, as in CI, that is a failure.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "allowed in tests, and the helpers of tests are part of them")]
 

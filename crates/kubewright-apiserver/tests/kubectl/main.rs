@@ -6,7 +6,7 @@
 //! exists is a failure.
 //!
 //! Without a control plane, and so without kubectl, the scripts are ignored, and one line describes how to build one.
-//! With `LOGGER_REQUIRE_CONTROL_PLANE=1`, as in CI, that is a failure.
+//! With `KUBEWRIGHT_REQUIRE_CONTROL_PLANE=1`, as in CI, that is a failure.
 
 mod compare;
 mod differences;

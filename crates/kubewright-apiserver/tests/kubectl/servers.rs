@@ -76,7 +76,7 @@ impl Program {
     /// manager runs beside the real server, either.
     pub(crate) fn start() -> Result<Self, Box<dyn Error>> {
         let directory = tempfile::tempdir()?;
-        let mut command = Command::new(env!("CARGO_BIN_EXE_logger-apiserver"));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_kubewright-apiserver"));
         command.args(["--port", "0", "--no-garbage-collection", "--authorization-mode", "RBAC", "--write-kubeconfig"]);
         command.arg(directory.path().join("kubeconfig"));
         let child = command.stdout(Stdio::piped()).spawn()?;

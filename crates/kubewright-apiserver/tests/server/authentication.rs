@@ -11,7 +11,7 @@ use kube::{
     api::{DeleteParams, PostParams},
     core::Status,
 };
-use logger_apiserver::{ApiServer, Authentication, SigningKey};
+use kubewright_apiserver::{ApiServer, Authentication, SigningKey};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 

@@ -9,7 +9,7 @@ use kube::{
     Api, Client, Error,
     api::{DeleteParams, ListParams, Patch, PatchParams, PostParams},
 };
-use logger_apiserver::ApiServer;
+use kubewright_apiserver::ApiServer;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 

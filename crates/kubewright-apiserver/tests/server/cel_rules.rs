@@ -4,7 +4,7 @@ use kube::{
     Api,
     api::{DynamicObject, PostParams},
 };
-use logger_apiserver::ApiServer;
+use kubewright_apiserver::ApiServer;
 use serde_json::{Value, json};
 
 use crate::support::*;

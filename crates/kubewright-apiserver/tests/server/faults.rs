@@ -13,7 +13,7 @@ use kube::{
     api::{ListParams, PostParams, WatchEvent, WatchParams},
     client::Body,
 };
-use logger_apiserver::{ApiServer, Fault, Faults, Requests, Verb};
+use kubewright_apiserver::{ApiServer, Fault, Faults, Requests, Verb};
 use tokio::{
     sync::watch,
     time::{Instant, timeout},

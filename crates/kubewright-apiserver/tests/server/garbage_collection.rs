@@ -5,7 +5,7 @@ use kube::{
     Api, Client, ResourceExt,
     api::{DeleteParams, DynamicObject, ListParams, Patch, PatchParams, PostParams, PropagationPolicy},
 };
-use logger_apiserver::ApiServer;
+use kubewright_apiserver::ApiServer;
 use serde_json::{Value, json};
 
 use crate::support::*;

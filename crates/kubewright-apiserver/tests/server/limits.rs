@@ -52,7 +52,7 @@ async fn a_dry_run_of_a_large_object_is_accepted() {
 
 #[tokio::test]
 async fn defaults_that_multiply_an_object_are_rejected() {
-    let client = logger_apiserver::ApiServer::new().client();
+    let client = kubewright_apiserver::ApiServer::new().client();
     let item = json!({ "type": "object", "properties": {
         "text": { "type": "string", "default": "x".repeat(100 << 10) },
     } });
@@ -70,7 +70,7 @@ async fn defaults_that_multiply_an_object_are_rejected() {
 
 #[tokio::test]
 async fn a_row_is_not_much_larger_than_its_object() {
-    let client = logger_apiserver::ApiServer::new().client();
+    let client = kubewright_apiserver::ApiServer::new().client();
     let mut definition = widget_definition();
     let column = |index: usize| json!({ "name": format!("C{index}"), "type": "string", "jsonPath": ".spec.free.k" });
     definition["spec"]["versions"][0]["additionalPrinterColumns"] = (0..1000).map(column).collect();

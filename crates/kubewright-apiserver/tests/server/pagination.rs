@@ -5,7 +5,7 @@ use kube::{
     api::{DeleteParams, DynamicObject, ListParams, VersionMatch},
     core::ObjectList,
 };
-use logger_apiserver::ApiServer;
+use kubewright_apiserver::ApiServer;
 use serde_json::{Value, json};
 
 use crate::support::*;

@@ -1,4 +1,4 @@
-//! The recorded JSON and protobuf encodings of a real kube-apiserver. `PROTOBUF=record cargo test -p logger-apiserver
+//! The recorded JSON and protobuf encodings of a real kube-apiserver. `PROTOBUF=record cargo test -p kubewright-apiserver
 //! --test server protobuf` creates the objects of `samples.yaml` and records both encodings of each, and of lists and
 //! discovery documents. The tests of `src/protobuf` compare ours with them.
 

@@ -1,7 +1,7 @@
 //! Limit ranges and resource quotas.
 
 use kube::Client;
-use logger_apiserver::ApiServer;
+use kubewright_apiserver::ApiServer;
 use serde_json::{Value, json};
 
 use crate::support::raw;

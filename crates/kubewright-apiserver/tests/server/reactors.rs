@@ -14,7 +14,7 @@ use kube::{
     Api,
     api::{DeleteParams, ListParams, Patch, PatchParams, PostParams, WatchEvent, WatchParams},
 };
-use logger_apiserver::{ApiServer, Fault, Faults, PatchType, Reaction, Reactors, Requests, Verb, WatchFeed};
+use kubewright_apiserver::{ApiServer, Fault, Faults, PatchType, Reaction, Reactors, Requests, Verb, WatchFeed};
 use serde_json::json;
 use tokio::time::{Instant, timeout};
 
@@ -52,7 +52,7 @@ impl Fixture {
     }
 }
 
-fn set_to(value: &'static str) -> impl Fn(&logger_apiserver::Action) -> Reaction {
+fn set_to(value: &'static str) -> impl Fn(&kubewright_apiserver::Action) -> Reaction {
     move |action| {
         let mut map: ConfigMap = action.object().unwrap();
         let before = map.data.get_or_insert_default().get("key").cloned().unwrap_or_default();
@@ -117,7 +117,8 @@ async fn f01_every_action_is_recorded_with_the_object_as_it_was_sent() {
 async fn f01_reactors_match_a_verb_a_resource_and_a_subresource() {
     let fixture = fixture();
     let client = fixture.server.client_with(fixture.reactors.layer());
-    let reject = |message: &'static str| move |_: &logger_apiserver::Action| Reaction::reject(418, "Teapot", message);
+    let reject =
+        |message: &'static str| move |_: &kubewright_apiserver::Action| Reaction::reject(418, "Teapot", message);
     fixture.reactors.append(Requests::to("deployments").subresource("scale"), reject("scale"));
     fixture
         .reactors

@@ -5,7 +5,7 @@ use kube::{
     Api,
     api::{Patch, PatchParams, PostParams},
 };
-use logger_apiserver::ApiServer;
+use kubewright_apiserver::ApiServer;
 use serde_json::{Value, json};
 
 use crate::support::*;

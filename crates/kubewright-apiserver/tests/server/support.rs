@@ -5,7 +5,7 @@ use kube::{
     api::{DynamicObject, PostParams},
     core::{ApiResource, GroupVersionKind},
 };
-use logger_apiserver::ApiServer;
+use kubewright_apiserver::ApiServer;
 use serde_json::{Value, json};
 
 /// Returns the definition of Widgets: namespaced, with a status.

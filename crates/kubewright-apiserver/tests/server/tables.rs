@@ -1,6 +1,6 @@
 //! Tables, as kubectl requests them.
 
-use logger_apiserver::ApiServer;
+use kubewright_apiserver::ApiServer;
 use serde_json::{Value, json};
 
 use crate::support::{create, create_definition, object, widget_definition, widget_with, widgets};

@@ -6,7 +6,7 @@ use kube::{
     api::{DynamicObject, Patch, PatchParams, WatchEvent, WatchParams},
     core::{ApiResource, GroupVersionKind},
 };
-use logger_apiserver::ApiServer;
+use kubewright_apiserver::ApiServer;
 use serde_json::{Value, json};
 
 use crate::support::*;

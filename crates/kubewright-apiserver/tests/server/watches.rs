@@ -9,7 +9,7 @@ use kube::{
     core::{ApiResource, GroupVersionKind},
     runtime::watcher,
 };
-use logger_apiserver::ApiServer;
+use kubewright_apiserver::ApiServer;
 use serde_json::json;
 
 use crate::support::*;

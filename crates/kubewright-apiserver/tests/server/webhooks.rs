@@ -10,7 +10,7 @@ use bytes::Bytes;
 use http::{Request, Response};
 use k8s_openapi::ByteString;
 use kube::{Api, Client, api::DynamicObject};
-use logger_apiserver::ApiServer;
+use kubewright_apiserver::ApiServer;
 use serde_json::{Value, json};
 
 use crate::support::*;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use logger_core::meta::{ApiGroup, ApiKind, Verb};
+use kubewright_core::meta::{ApiGroup, ApiKind, Verb};
 
 use super::Group;
 use crate::{

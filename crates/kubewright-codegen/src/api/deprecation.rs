@@ -1,6 +1,6 @@
 //! The deprecation warning of a kind: for users of the server, and for rustc where its client is used.
 
-use logger_core::meta::{ApiGroup, ApiKind};
+use kubewright_core::meta::{ApiGroup, ApiKind};
 use proc_macro2::TokenStream;
 use quote::quote;
 

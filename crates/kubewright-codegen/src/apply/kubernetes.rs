@@ -34,9 +34,9 @@ pub(crate) fn field_type(schema: &str) -> Option<FieldType> {
     match KUBERNETES.configured.contains(schema) {
         true => {
             let (module, name) = (format_ident!("{}", module(schema)), configuration_name(schema));
-            Some(FieldType::Configuration(quote!(logger_apply::#module::#name)))
+            Some(FieldType::Configuration(quote!(kubewright_apply::#module::#name)))
         }
-        false => KUBERNETES.leaf(schema).map(|leaf| FieldType::Atomic(quote!(logger_core::#leaf))),
+        false => KUBERNETES.leaf(schema).map(|leaf| FieldType::Atomic(quote!(kubewright_core::#leaf))),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use logger_core::{
+use kubewright_core::{
     apply::{Shape, Struct, Type},
     meta::Verb,
 };
@@ -61,7 +61,7 @@ impl Builder<'_> {
         for (i, method) in kind.meta.methods.iter().enumerate().filter(|(_, method)| method.verb == Verb::Apply) {
             if let Some(Shape::Struct(shape)) = method.input.map(|shape| shape()) {
                 let (ty, index) = (&kind.ty, Literal::usize_unsuffixed(i));
-                let input = quote!(<#ty as logger_core::ExtensionMethod<#index>>::Input);
+                let input = quote!(<#ty as kubewright_core::ExtensionMethod<#index>>::Input);
                 self.add(configuration_name(&shape), &shape, &input, format!("`{}`", shape.of.name), None);
             }
         }
@@ -101,14 +101,14 @@ impl Builder<'_> {
             }
             Shape::Kubernetes(schema) => kubernetes::field_type(&schema).unwrap_or_else(|| {
                 let message = format!(
-                    "`{schema}` has no apply configuration in logger-apply; set `#[apply(atomic)]` on the field to \
+                    "`{schema}` has no apply configuration in kubewright-apply; set `#[apply(atomic)]` on the field to \
                      apply it atomically"
                 );
                 self.errors.push(item, message);
                 FieldType::String
             }),
             Shape::Named("String") => FieldType::String,
-            Shape::Named(path) => FieldType::Atomic(path.parse().expect("logger-core names types by their paths")),
+            Shape::Named(path) => FieldType::Atomic(path.parse().expect("kubewright-core names types by their paths")),
             Shape::Atomic(of) => FieldType::Atomic(self.alias(of, leaf, item)),
             Shape::List(of) => FieldType::List(Box::new(self.field_type(*of, leaf, item))),
             Shape::Map(of) => FieldType::Map(Box::new(self.field_type(*of, leaf, item))),

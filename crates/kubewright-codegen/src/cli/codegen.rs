@@ -6,7 +6,7 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail};
-use logger_core::meta::ApiGroup;
+use kubewright_core::meta::ApiGroup;
 
 use super::{
     declared::check_all_passed,

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use logger_core::meta::ApiGroup;
+use kubewright_core::meta::ApiGroup;
 
 use super::{
     codegen::{self, Args},

@@ -8,7 +8,7 @@ mod source;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use logger_core::meta::ApiGroup;
+use kubewright_core::meta::ApiGroup;
 
 pub use check::Check;
 pub use diff::{AllowedChange, Diff};

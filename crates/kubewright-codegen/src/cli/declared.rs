@@ -6,7 +6,7 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail};
-use logger_core::meta::ApiGroup;
+use kubewright_core::meta::ApiGroup;
 use proc_macro2::{TokenStream, TokenTree};
 
 /// A `group_version!` in a source file.
@@ -92,7 +92,8 @@ fn literal(tokens: &TokenStream, key: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    const V1: &str = "logger_core::group_version! { group = \"example.com\", version = \"v1\", kinds = [Widget] }\n";
+    const V1: &str =
+        "kubewright_core::group_version! { group = \"example.com\", version = \"v1\", kinds = [Widget] }\n";
     const CONDITIONAL: &str =
         "#[cfg(feature = \"v3\")]\ngroup_version! { group = \"example.com\", version = \"v3\", kinds = [] }\n";
 

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use logger_core::meta::ApiGroup;
+use kubewright_core::meta::ApiGroup;
 
 use super::{
     project::{Project, ProjectDirs},

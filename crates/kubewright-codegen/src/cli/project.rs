@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use logger_core::meta::ApiGroup;
+use kubewright_core::meta::ApiGroup;
 
 use super::{
     manifest::{self, Manifest},

@@ -7,7 +7,7 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail};
-use logger_core::{
+use kubewright_core::{
     conversion::testing,
     meta::{ApiGroup, ApiKind},
 };
@@ -94,7 +94,7 @@ fn fixture(directory: &Path, group: &ApiGroup, kind: &ApiKind) -> Result<(PathBu
 fn documents(objects: &[Value]) -> Result<String> {
     let mut text = String::new();
     for object in objects {
-        let document = serde_saphyr::to_string(&logger_core::wire::Plain(object)).context("cannot write YAML")?;
+        let document = serde_saphyr::to_string(&kubewright_core::wire::Plain(object)).context("cannot write YAML")?;
         write!(text, "---\n{document}")?;
         if !text.ends_with('\n') {
             text.push('\n');

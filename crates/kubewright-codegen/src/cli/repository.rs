@@ -13,7 +13,8 @@ use crate::{
 /// [`run`](super::codegen::run).
 pub fn run_kubernetes(root: &Path, check: bool) -> ExitCode {
     let layout = Layout::for_types_crate("k8s_openapi");
-    let layout = Layout { client_crate: "logger_apply".into(), client_dir: "crates/kubewright-apply/src".into(), ..layout };
+    let layout =
+        Layout { client_crate: "kubewright_apply".into(), client_dir: "crates/kubewright-apply/src".into(), ..layout };
     let files = emit::kubernetes(&layout).map_err(anyhow::Error::from);
     exit_code(files.and_then(|files| write_or_check(root, &files, &layout, check)))
 }

@@ -9,7 +9,7 @@ use crate::diagnostic::Diagnostic;
 
 /// The mark of names in snake case: a text where `KubeSchema` finds one that is not explicit, or `true` on a type or
 /// field where they are allowed.
-const MARK: &str = "x-logger-snake-case";
+const MARK: &str = "x-kubewright-snake-case";
 
 /// Returns a warning for each field whose JSON name is its Rust name in snake case: `rename_all` is missing on its type.
 pub(super) fn snake_case_fields(

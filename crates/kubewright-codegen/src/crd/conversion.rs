@@ -5,7 +5,7 @@
 
 mod difference;
 
-use logger_core::meta::{ApiGroup, ApiKind, Conversion};
+use kubewright_core::meta::{ApiGroup, ApiKind, Conversion};
 use serde_json::{Value, json};
 
 use super::version::Version;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use logger_core::meta::{ApiGroup, ApiKind};
+use kubewright_core::meta::{ApiGroup, ApiKind};
 use serde_json::{Map, Value, json};
 
 use super::{

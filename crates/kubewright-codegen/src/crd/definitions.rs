@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use logger_core::meta::{ApiGroup, ApiKind};
+use kubewright_core::meta::{ApiGroup, ApiKind};
 
 use super::{
     definition::{Definition, Definitions, path},

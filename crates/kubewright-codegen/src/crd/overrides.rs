@@ -2,10 +2,10 @@
 //!
 //! `crd import` writes them for everything that Rust types cannot express:
 //!
-//! - `x-logger-override` on a kind or a field: keywords by the JSON pointers of schemas below it. A keyword replaces the
+//! - `x-kubewright-override` on a kind or a field: keywords by the JSON pointers of schemas below it. A keyword replaces the
 //!   generated one, and a null removes it.
-//! - `x-logger-version` on a kind: a JSON merge patch of its version in the definition.
-//! - `x-logger-definition` on a kind: a JSON merge patch of the definition.
+//! - `x-kubewright-version` on a kind: a JSON merge patch of its version in the definition.
+//! - `x-kubewright-definition` on a kind: a JSON merge patch of the definition.
 //!
 //! A value can also be a string that contains JSON.
 
@@ -23,15 +23,15 @@ type Marked = BTreeMap<String, Value>;
 
 /// Applies the overrides of a schema.
 pub(super) fn apply(schema: &mut Value, marks: &BTreeMap<String, Marked>, item: &RustItem, errors: &mut Diagnostics) {
-    for (path, value) in marks.get("x-logger-override").into_iter().flatten() {
-        let Some(overrides) = object("x-logger-override", value, &item.at(path), errors) else { continue };
+    for (path, value) in marks.get("x-kubewright-override").into_iter().flatten() {
+        let Some(overrides) = object("x-kubewright-override", value, &item.at(path), errors) else { continue };
         let tokens = pointer_of_path(schema, path);
         let base: String =
             tokens.iter().map(|token| format!("/{}", token.replace('~', "~0").replace('/', "~1"))).collect();
         for (pointer, keywords) in &overrides {
             let node = schema.pointer_mut(&format!("{base}{pointer}")).and_then(Value::as_object_mut);
             let Some((node, keywords)) = node.zip(keywords.as_object()) else {
-                errors.push(item.at(path), format!("`x-logger-override`: there is no schema at `{pointer}`"));
+                errors.push(item.at(path), format!("`x-kubewright-override`: there is no schema at `{pointer}`"));
                 continue;
             };
             replace(node, keywords);
@@ -97,7 +97,7 @@ mod tests {
 
     fn apply_override(schema: &Value, path: &str, value: Value) -> Result<Value, Diagnostics> {
         let (mut schema, mut errors) = (schema.clone(), Diagnostics::default());
-        let marks = BTreeMap::from([("x-logger-override".to_owned(), Marked::from([(path.to_owned(), value)]))]);
+        let marks = BTreeMap::from([("x-kubewright-override".to_owned(), Marked::from([(path.to_owned(), value)]))]);
         apply(&mut schema, &marks, &RustItem::from("my_types::v1::Widget"), &mut errors);
         errors.or(schema)
     }
@@ -114,9 +114,9 @@ mod tests {
     #[test]
     fn overrides_without_a_schema_are_errors() {
         let error = apply_override(&json!({}), "", json!({"/properties/a": {}})).unwrap_err().to_string();
-        assert_eq!(error, "`my_types::v1::Widget`: `x-logger-override`: there is no schema at `/properties/a`");
+        assert_eq!(error, "`my_types::v1::Widget`: `x-kubewright-override`: there is no schema at `/properties/a`");
         let error = apply_override(&json!({}), "", json!("{")).unwrap_err().to_string();
-        assert_eq!(error, "`my_types::v1::Widget`: `x-logger-override` is not an object");
+        assert_eq!(error, "`my_types::v1::Widget`: `x-kubewright-override` is not an object");
     }
 
     #[test]

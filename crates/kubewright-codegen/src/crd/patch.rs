@@ -4,7 +4,7 @@
 use std::{collections::BTreeMap, ops::Range};
 
 use anyhow::{Context, Result, anyhow, bail};
-use logger_core::{meta::ApiGroup, wire::Plain};
+use kubewright_core::{meta::ApiGroup, wire::Plain};
 use serde_json::Value;
 
 use super::{definitions::definitions, yaml};

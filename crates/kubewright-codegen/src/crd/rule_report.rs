@@ -1,6 +1,6 @@
 //! Describes errors of CEL rules for their author: the expression, a caret and a suggestion on separate lines.
 
-use logger_crd::{cel, field::FieldError};
+use kubewright_crd::{cel, field::FieldError};
 use serde_json::Value;
 
 /// The text of an error. For an error in the expression of a rule, it is the report of
@@ -18,7 +18,7 @@ pub(crate) fn describe(crd: &Value, finding: &FieldError) -> String {
 
 #[cfg(test)]
 mod tests {
-    use logger_crd::definition::validate;
+    use kubewright_crd::definition::validate;
     use serde_json::json;
 
     use super::*;

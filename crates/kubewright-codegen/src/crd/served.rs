@@ -3,9 +3,9 @@
 
 use std::{collections::BTreeMap, mem};
 
-use logger_core::meta::ApiGroup;
-use logger_crd::definition as crd;
-use logger_names::version;
+use kubewright_core::meta::ApiGroup;
+use kubewright_crd::definition as crd;
+use kubewright_names::version;
 use serde_json::{Value, json};
 
 use super::{

@@ -1,6 +1,6 @@
 //! Validates a definition as the API server does. Errors and warnings name the Rust type and field.
 
-use logger_crd::{definition as crd, field::FieldError};
+use kubewright_crd::{definition as crd, field::FieldError};
 
 use super::{definition::Definition, rule_report};
 use crate::diagnostic::{Diagnostics, RustItem};

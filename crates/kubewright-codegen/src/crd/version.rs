@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use logger_core::meta::{ApiGroup, ApiKind, PrintColumn, Scale};
-use logger_crd::{
+use kubewright_core::meta::{ApiGroup, ApiKind, PrintColumn, Scale};
+use kubewright_crd::{
     definition::{MAX_SELECTABLE_FIELDS, check_json_path, printer_column_type},
     structural::{self, Structural},
 };
@@ -28,7 +28,7 @@ pub(crate) struct RustPaths {
 
 impl RustPaths {
     fn new(item: RustItem, schema: &Structural) -> Self {
-        let locations = schema.extensions.get("x-logger-location").into_iter().flatten();
+        let locations = schema.extensions.get("x-kubewright-location").into_iter().flatten();
         let locations = locations.filter_map(|(path, location)| Some((path.clone(), location.as_str()?.to_owned())));
         RustPaths { item, fields: schema.rust_fields.clone(), locations: locations.collect() }
     }
@@ -61,8 +61,8 @@ impl Version {
         let item = RustItem::of_kind(group, kind);
         let mut schema = schema(kind, &item, options, errors)?;
         overrides::apply(&mut schema.schema, &schema.extensions, &item, errors);
-        let definition_patch = overrides::patch("x-logger-definition", &schema.extensions, &item, errors);
-        let version_patch = overrides::patch("x-logger-version", &schema.extensions, &item, errors);
+        let definition_patch = overrides::patch("x-kubewright-definition", &schema.extensions, &item, errors);
+        let version_patch = overrides::patch("x-kubewright-version", &schema.extensions, &item, errors);
         let mut json = Map::from_iter([
             ("name".to_owned(), json!(group.version)),
             ("served".to_owned(), json!(kind.definition.served)),
@@ -121,7 +121,7 @@ impl Version {
     /// Returns the columns of the kind, then those of its fields sorted by path.
     fn columns(&self, kind: &ApiKind, errors: &mut Diagnostics) -> Vec<Value> {
         let mut columns: Vec<Value> = kind.columns.iter().map(column).collect();
-        for (path, settings) in self.marked("x-logger-column") {
+        for (path, settings) in self.marked("x-kubewright-column") {
             let (Some(node), Some(path)) = (self.node(path), self.single_value("column", path, errors)) else {
                 continue;
             };
@@ -139,7 +139,7 @@ impl Version {
 
     fn selectable_fields(&self, kind: &ApiKind, errors: &mut Diagnostics) -> Vec<Value> {
         let mut paths: Vec<&str> = kind.definition.selectable_fields.to_vec();
-        for (path, _) in self.marked("x-logger-selectable") {
+        for (path, _) in self.marked("x-kubewright-selectable") {
             let Some(path) = self.single_value("selectable", path, errors) else { continue };
             if !paths.contains(&path) {
                 paths.push(path);

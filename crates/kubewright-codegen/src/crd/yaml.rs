@@ -1,6 +1,6 @@
 //! CRD files: descriptions truncated, the size limit enforced, written as YAML.
 
-use logger_core::wire::Plain;
+use kubewright_core::wire::Plain;
 use serde_json::Value;
 
 use super::{

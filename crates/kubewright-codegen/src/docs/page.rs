@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use logger_core::meta::ApiGroup;
+use kubewright_core::meta::ApiGroup;
 use serde_json::Value;
 
 use super::{

@@ -82,7 +82,7 @@ fn imports(configurations: &[Configuration], has_aliases: bool) -> TokenStream {
     });
     let nullable = fields().any(|field| field.ty.any(&|ty| matches!(ty, FieldType::Nullable(_)))).then(|| {
         quote!(
-            use logger_core::Nullable;
+            use kubewright_core::Nullable;
         )
     });
     let names = [
@@ -95,11 +95,11 @@ fn imports(configurations: &[Configuration], has_aliases: bool) -> TokenStream {
         (has_root, quote!(Metadata)),
     ];
     let names: Vec<_> = names.into_iter().filter(|(is_used, _)| *is_used).map(|(_, name)| name).collect();
-    let apply = (!names.is_empty()).then(|| quote!(use logger_core::apply::{#(#names),*};));
+    let apply = (!names.is_empty()).then(|| quote!(use kubewright_core::apply::{#(#names),*};));
     quote! {
         #maps
         #apply
-        use logger_core::serde::{Deserialize, Serialize};
+        use kubewright_core::serde::{Deserialize, Serialize};
         #nullable
     }
 }
@@ -120,7 +120,7 @@ fn definition(of: &Configuration, before: &TokenStream) -> TokenStream {
     quote! {
         #docs
         #[derive(Clone, Debug, #default PartialEq, Deserialize, Serialize)]
-        #[serde(crate = "logger_core::serde" #rename_all)]
+        #[serde(crate = "kubewright_core::serde" #rename_all)]
         pub struct #name {
             #before
             #(#fields)*

@@ -1,6 +1,6 @@
 //! The documentation of a typed client: that of its kind, and an example.
 
-use logger_core::meta::Verb;
+use kubewright_core::meta::Verb;
 use proc_macro2::TokenStream;
 
 use super::{portable_docs::portable, source::doc};

@@ -30,9 +30,9 @@ pub(super) fn sources(api: &Api) -> Vec<Source> {
     let allowed = allow_deprecated(api.client_groups().flat_map(|group| &group.kinds)).map(|allow| quote!(#[#allow]));
     let items = vec![
         quote! {
-            use logger_core::GroupVersionResource;
-            use logger_runtime::GenericClient;
-            use logger_runtime::kube::{Client, Error};
+            use kubewright_core::GroupVersionResource;
+            use kubewright_runtime::GenericClient;
+            use kubewright_runtime::kube::{Client, Error};
 
             #(use #root::typed::#modules::#clients;)*
         },

@@ -20,8 +20,8 @@ pub(super) fn sources(api: &Api, layout: &Layout) -> Vec<Source> {
     let client = &api.client;
     let items = vec![
         quote! {
-            use logger_apiserver::fake::{Fake, Fakeable};
-            use logger_runtime::kube::Client;
+            use kubewright_apiserver::fake::{Fake, Fakeable};
+            use kubewright_runtime::kube::Client;
         },
         quote! {
             /// The real clientset with a dedicated in-memory API server. `Clientset::new([object, ..])` starts with these

@@ -35,8 +35,8 @@ fn factory(api: &Api, groups: &[&Group]) -> Source {
         quote! {
             use std::time::Duration;
 
-            use logger_core::GroupVersionResource;
-            use logger_runtime::{GenericInformer, InformerFactory, InformerFactoryBuilder, SyncError};
+            use kubewright_core::GroupVersionResource;
+            use kubewright_runtime::{GenericInformer, InformerFactory, InformerFactoryBuilder, SyncError};
 
             use #client::clientset::Clientset;
         },
@@ -127,7 +127,7 @@ fn imports(group: &Group) -> TokenStream {
     let types = import_types(group);
     quote! {
         #types
-        use logger_runtime::InformerFactory;
+        use kubewright_runtime::InformerFactory;
     }
 }
 
@@ -179,6 +179,6 @@ fn alias(kind: &ClientKind) -> TokenStream {
     quote! {
         #docs
         #deprecated
-        pub type #informer = logger_runtime::SharedInformer<#ty>;
+        pub type #informer = kubewright_runtime::SharedInformer<#ty>;
     }
 }

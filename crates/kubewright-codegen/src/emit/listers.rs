@@ -38,13 +38,13 @@ fn aliases(kind: &ClientKind) -> Vec<TokenStream> {
         quote! {
             #docs
             #deprecated
-            pub type #of_namespace = logger_runtime::NamespaceLister<#ty>;
+            pub type #of_namespace = kubewright_runtime::NamespaceLister<#ty>;
         }
     });
     let lister = quote! {
         #docs
         #deprecated
-        pub type #lister = logger_runtime::Lister<#ty>;
+        pub type #lister = kubewright_runtime::Lister<#ty>;
     };
     [Some(lister), namespaced].into_iter().flatten().collect()
 }
@@ -57,8 +57,8 @@ fn indexes(kind: &ClientKind) -> Vec<TokenStream> {
         let docs = doc(&format!("Index `{name}` of {} objects, which their informer maintains.", kind.linked()));
         quote! {
             #docs
-            pub const #constant: logger_runtime::Index<#ty> =
-                logger_runtime::Index::new(#name, <#ty as logger_core::IndexedBy<#index>>::values);
+            pub const #constant: kubewright_runtime::Index<#ty> =
+                kubewright_runtime::Index::new(#name, <#ty as kubewright_core::IndexedBy<#index>>::values);
         }
     };
     names.map(index).collect()

@@ -1,6 +1,6 @@
 //! The client of a kind with extension methods: a dedicated type that dereferences to the generic client.
 
-use logger_core::meta::{Method, Verb};
+use kubewright_core::meta::{Method, Verb};
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
@@ -24,7 +24,7 @@ fn definition(group: &Group, kind: &ClientKind, layout: &Layout) -> TokenStream 
         #deprecated
         #[derive(Clone, Debug)]
         pub struct #client {
-            client: logger_runtime::TypedClient<#ty>,
+            client: kubewright_runtime::TypedClient<#ty>,
         }
     }
 }
@@ -37,14 +37,14 @@ fn methods(group: &Group, kind: &ClientKind, layout: &Layout) -> TokenStream {
             /// Creates the client of a namespace.
             #[inline]
             pub fn namespaced(client: Client, namespace: &str) -> Self {
-                #client { client: logger_runtime::TypedClient::namespaced(client, namespace) }
+                #client { client: kubewright_runtime::TypedClient::namespaced(client, namespace) }
             }
         },
         false => quote! {
             /// Creates the client of a cluster-scoped kind.
             #[inline]
             pub fn cluster(client: Client) -> Self {
-                #client { client: logger_runtime::TypedClient::cluster(client) }
+                #client { client: kubewright_runtime::TypedClient::cluster(client) }
             }
         },
     };
@@ -84,7 +84,7 @@ fn method(group: &Group, kind: &ClientKind, layout: &Layout, index: usize, metho
             quote!(extended_update(#subresource, name, input, params)),
         ),
         Verb::Patch => (
-            quote!(<P: logger_core::serde::Serialize + std::fmt::Debug>),
+            quote!(<P: kubewright_core::serde::Serialize + std::fmt::Debug>),
             quote!(name: &str, patch: &Patch<P>, params: &PatchParams),
             quote!(extended_patch(#subresource, name, patch, params)),
         ),
@@ -92,7 +92,7 @@ fn method(group: &Group, kind: &ClientKind, layout: &Layout, index: usize, metho
             let input = apply::input_configuration(group, method).unwrap_or_else(|| quote!(#extension::Input));
             (
                 quote!(),
-                quote!(name: &str, configuration: &#input, manager: &logger_runtime::FieldManager),
+                quote!(name: &str, configuration: &#input, manager: &kubewright_runtime::FieldManager),
                 quote!(extended_apply(#subresource, name, configuration, manager)),
             )
         }
@@ -100,7 +100,7 @@ fn method(group: &Group, kind: &ClientKind, layout: &Layout, index: usize, metho
             let configuration = applyconfigurations::path(group, kind);
             (
                 quote!(),
-                quote!(configuration: &#configuration, manager: &logger_runtime::FieldManager),
+                quote!(configuration: &#configuration, manager: &kubewright_runtime::FieldManager),
                 quote!(extended_apply(#subresource, configuration.metadata.name(), configuration, manager)),
             )
         }
@@ -143,7 +143,7 @@ fn deref(kind: &ClientKind) -> TokenStream {
     quote! {
         #allowed
         impl std::ops::Deref for #client {
-            type Target = logger_runtime::TypedClient<#ty>;
+            type Target = kubewright_runtime::TypedClient<#ty>;
 
             fn deref(&self) -> &Self::Target {
                 &self.client
@@ -170,13 +170,13 @@ pub(super) fn imports(kinds: &[ClientKind]) -> TokenStream {
     let params: Vec<_> = params.into_iter().filter(|(used, _)| *used).map(|(_, name)| name).collect();
     let params = match params.is_empty() {
         true => quote!(),
-        false => quote!(use logger_runtime::kube::api::{#(#params),*};),
+        false => quote!(use kubewright_runtime::kube::api::{#(#params),*};),
     };
     match verbs().next() {
         None => quote!(),
         Some(_) => quote! {
-            use logger_core::ExtensionMethod;
-            use logger_runtime::ResponseFuture;
+            use kubewright_core::ExtensionMethod;
+            use kubewright_runtime::ResponseFuture;
             #params
         },
     }

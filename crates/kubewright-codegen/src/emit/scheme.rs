@@ -14,8 +14,8 @@ pub(super) fn sources(api: &Api) -> Vec<Source> {
     let paths = groups.map(|group| &group.path);
     let items = vec![
         quote!(
-            use logger_core::Scheme;
-            use logger_core::scheme::Conflict;
+            use kubewright_core::Scheme;
+            use kubewright_core::scheme::Conflict;
         ),
         quote! {
             /// Registers the types of every group.

@@ -1,6 +1,6 @@
 //! `typed/<group>.rs`: the clients of the kinds of a group.
 
-use logger_core::meta::Verb;
+use kubewright_core::meta::Verb;
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
@@ -33,7 +33,7 @@ fn imports(group: &Group) -> TokenStream {
     quote! {
         #types
         #methods
-        use logger_runtime::kube::Client;
+        use kubewright_runtime::kube::Client;
     }
 }
 
@@ -87,8 +87,8 @@ fn kind_getters(kind: &ClientKind) -> TokenStream {
             #docs
             #deprecated
             #[inline]
-            pub fn #all(&self) -> logger_runtime::AllNamespaces<#ty> {
-                logger_runtime::AllNamespaces::new(self.client.clone())
+            pub fn #all(&self) -> kubewright_runtime::AllNamespaces<#ty> {
+                kubewright_runtime::AllNamespaces::new(self.client.clone())
             }
         }
     });
@@ -121,6 +121,6 @@ fn alias(group: &Group, kind: &ClientKind, layout: &Layout) -> TokenStream {
     quote! {
         #docs
         #deprecated
-        pub type #client = logger_runtime::TypedClient<#ty>;
+        pub type #client = kubewright_runtime::TypedClient<#ty>;
     }
 }

@@ -1,11 +1,11 @@
 //! Searches attribute keys and Go tags.
 
-use logger_core::grammar::{AttributeKey, Section};
+use kubewright_core::grammar::{AttributeKey, Section};
 
 use super::go_tags::{GoTags, TOOLS, Tool};
 
 /// All attributes, from the table of the parser of the derives.
-pub(super) const SECTIONS: &[Section] = logger_core::grammar!();
+pub(super) const SECTIONS: &[Section] = kubewright_core::grammar!();
 
 /// The results of a search.
 pub(super) struct Found {

@@ -68,7 +68,7 @@ const CLIENT: &[GoTags] = &[
     supported(&["+k8s:client-gen="], "A kind without `#[genclient]` has no client."),
     supported(
         &["--input", "--input-base"],
-        "The groups that `xtask` passes to `logger_codegen::cli`. There is no required directory layout.",
+        "The groups that `xtask` passes to `kubewright_codegen::cli`. There is no required directory layout.",
     ),
     supported(&["--included-types-overrides"], "`kinds = [..]` of `group_version!`."),
     supported(
@@ -133,7 +133,7 @@ const APPLY: &[GoTags] = &[
     ),
     supported(
         &["--external-applyconfigurations"],
-        "Those of k8s-openapi are in `logger-apply`; a field whose type is from another crate is `#[apply(atomic)]`.",
+        "Those of k8s-openapi are in `kubewright-apply`; a field whose type is from another crate is `#[apply(atomic)]`.",
     ),
     supported(
         &["--openapi-schema"],
@@ -144,7 +144,7 @@ const APPLY: &[GoTags] = &[
 const REGISTER: &[GoTags] = &[supported(&["+k8s:register-gen=false"], "A module without `group_version!`.")];
 
 const DEFAULTER: &[GoTags] = &[
-    supported(&["+k8s:defaulter-gen="], "`#[logger_core::defaults]` on types with defaults."),
+    supported(&["+k8s:defaulter-gen="], "`#[kubewright_core::defaults]` on types with defaults."),
     supported(
         &["+k8s:defaulter-gen-input=", "--extra-peer-dirs"],
         "Not needed: types and functions are named by their paths, which rustc resolves.",
@@ -190,7 +190,7 @@ const VALIDATION: &[GoTags] = &[
     ),
     supported(
         &["+k8s:validation-gen=", "+k8s:validation-gen-input=", "--readonly-pkg", "--docs"],
-        "`#[derive(KubeSchema)]` on each type. `validate()` and `validate_update(&old)` of `logger_core::Validate` \
+        "`#[derive(KubeSchema)]` on each type. `validate()` and `validate_update(&old)` of `kubewright_core::Validate` \
          validate in the program as the API server does.",
     ),
     supported(
@@ -289,7 +289,7 @@ const SCRIPT: &[GoTags] = &[
     supported(&["kube::codegen::gen_openapi"], "`#[derive(KubeSchema)]` and the CRD files."),
     supported(
         &["--one-input-api", "--extra-peer-dir", "--extra-pkgs"],
-        "The groups that `xtask` passes to `logger_codegen::cli`.",
+        "The groups that `xtask` passes to `kubewright_codegen::cli`.",
     ),
     supported(
         &["--output-dir", "--output-pkg", "--clientset-name"],

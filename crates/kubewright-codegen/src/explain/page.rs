@@ -1,6 +1,6 @@
 //! The page "Go tag → Rust attribute" of the documentation, from the data of `explain`.
 
-use logger_core::grammar::{AttributeKey, Section};
+use kubewright_core::grammar::{AttributeKey, Section};
 
 use super::{
     find::SECTIONS,

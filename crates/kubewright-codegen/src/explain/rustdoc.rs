@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use logger_core::grammar::Section;
+use kubewright_core::grammar::Section;
 
 use super::{find::SECTIONS, page};
 use crate::{layout::Layout, output::File};

@@ -1,6 +1,6 @@
 //! The output of `explain`, at most 100 columns wide.
 
-use logger_core::grammar::{AttributeKey, Section};
+use kubewright_core::grammar::{AttributeKey, Section};
 use textwrap::{Options, WordSplitter};
 
 use super::{

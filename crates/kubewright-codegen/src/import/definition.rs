@@ -1,6 +1,6 @@
 //! Reads the fields of a definition other than its schemas.
 
-use logger_crd::definition::check_json_path;
+use kubewright_crd::definition::check_json_path;
 use serde_json::{Map, Value, json};
 
 use super::{

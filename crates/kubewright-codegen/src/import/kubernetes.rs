@@ -10,7 +10,7 @@ use k8s_openapi::{
         api::resource::Quantity, apis::meta::v1 as meta, runtime::RawExtension, util::intstr::IntOrString,
     },
 };
-use logger_crd::structural::{self, Options};
+use kubewright_crd::structural::{self, Options};
 use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use logger_names::resource::is_camel_case_kind;
+use kubewright_names::resource::is_camel_case_kind;
 use serde_json::Value;
 
 use super::model::Item;

@@ -1,6 +1,6 @@
-//! Predicts the schema that the generator creates from imported types: that of their derives, converted by `logger_crd`.
+//! Predicts the schema that the generator creates from imported types: that of their derives, converted by `kubewright_crd`.
 
-use logger_crd::structural::{self, Options, Root, SchemaError};
+use kubewright_crd::structural::{self, Options, Root, SchemaError};
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
@@ -50,7 +50,7 @@ fn of_item(types: &Types, index: usize) -> Value {
             let mut facts = facts(&item.attributes);
             let preserves = facts.contains_key("x-kubernetes-preserve-unknown-fields");
             if fields.is_empty() && !open && !preserves && !is_kind(types, index) {
-                facts.insert("x-logger-empty".to_owned(), json!(true));
+                facts.insert("x-kubewright-empty".to_owned(), json!(true));
             }
             for (key, names) in &item.attributes.choices {
                 let keyword = if *key == "exactly_one_of" { "oneOf" } else { "anyOf" };
@@ -136,15 +136,17 @@ fn of_type(ty: &Type) -> Value {
 /// Returns the keywords and marks that `#[schema(..)]` adds.
 fn facts(attributes: &SchemaAttributes) -> Map<String, Value> {
     let mut facts = attributes.keywords.clone();
-    for (flag, mark) in
-        [("allow_float", "x-logger-float"), ("no_format", "x-logger-no-format"), ("nullable", "x-logger-nullable")]
-    {
+    for (flag, mark) in [
+        ("allow_float", "x-kubewright-float"),
+        ("no_format", "x-kubewright-no-format"),
+        ("nullable", "x-kubewright-nullable"),
+    ] {
         if attributes.flags.contains(flag) {
             facts.insert(mark.to_owned(), json!(true));
         }
     }
     if let Some(each) = &attributes.each {
-        facts.insert("x-logger-each".to_owned(), Value::Object(self::facts(each)));
+        facts.insert("x-kubewright-each".to_owned(), Value::Object(self::facts(each)));
     }
     facts
 }

@@ -1,7 +1,7 @@
 //! Checks the policies of a kind: as the API server does, and with the schema of the kind.
 
-use logger_core::meta::{ApiKind, Policy, PolicyDefault, PolicyRule};
-use logger_crd::policy::{DefaultError, PolicyKind, TypeChecker, validate_binding, validate_policy};
+use kubewright_core::meta::{ApiKind, Policy, PolicyDefault, PolicyRule};
+use kubewright_crd::policy::{DefaultError, PolicyKind, TypeChecker, validate_binding, validate_policy};
 
 use super::{
     default::FieldPath,

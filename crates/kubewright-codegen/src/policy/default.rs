@@ -1,6 +1,6 @@
 //! The mutation for the default of a field: a JSON patch that adds the field if it is absent.
 
-use logger_crd::policy::TypeChecker;
+use kubewright_crd::policy::TypeChecker;
 
 /// The path of a field, as names.
 pub(super) struct FieldPath(Vec<String>);

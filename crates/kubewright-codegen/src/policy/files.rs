@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use logger_core::{
+use kubewright_core::{
     meta::{ApiGroup, ApiKind},
     wire::Plain,
 };
-use logger_crd::policy::TypeChecker;
+use kubewright_crd::policy::TypeChecker;
 use serde_json::{Value, json};
 
 use super::{

@@ -1,9 +1,9 @@
 //! The objects of the policies of a kind: policies and their bindings.
 
-use logger_core::meta::{
+use kubewright_core::meta::{
     ApiGroup, ApiKind, Policy, PolicyDefault, PolicyParams, PolicyRule, PolicySettings, PolicyVariable,
 };
-use logger_crd::policy::{PolicyKind, TypeChecker};
+use kubewright_crd::policy::{PolicyKind, TypeChecker};
 use serde_json::{Map, Value, json};
 
 use super::default::FieldPath;

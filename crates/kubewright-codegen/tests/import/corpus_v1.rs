@@ -14,7 +14,7 @@ use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{LabelSelector, ListMeta, ObjectMeta, Time};
 use k8s_openapi::apimachinery::pkg::runtime::RawExtension;
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
-use logger_core::{ApplyConfiguration, DeepCopy, KubeSchema, Object, ObjectList};
+use kubewright_core::{ApplyConfiguration, DeepCopy, KubeSchema, Object, ObjectList};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -26,7 +26,7 @@ use serde_json::Value;
 #[cfg_attr(not(doctest), doc = " ```")]
 #[cfg_attr(not(doctest), doc = " and: code")]
 #[cfg_attr(not(doctest), doc = " ```")]
-#[logger_core::defaults]
+#[kubewright_core::defaults]
 #[derive(Clone, Debug, PartialEq, ApplyConfiguration, DeepCopy, KubeSchema, Object)]
 #[genclient]
 #[k8s(
@@ -87,7 +87,7 @@ pub struct GadgetList {
 }
 
 /// The desired state.
-#[logger_core::defaults]
+#[kubewright_core::defaults]
 #[derive(
     Clone,
     Debug,
@@ -422,7 +422,7 @@ pub struct Open {
 }
 
 /// Port is one of them.
-#[logger_core::defaults]
+#[kubewright_core::defaults]
 #[derive(
     Clone,
     Debug,
@@ -481,7 +481,7 @@ pub struct Shape {
     pub kind: Option<ShapeKind>,
 }
 
-#[logger_core::defaults]
+#[kubewright_core::defaults]
 #[derive(
     Clone,
     Debug,
@@ -639,7 +639,7 @@ pub struct PartList {
     pub items: Vec<Part>,
 }
 
-#[logger_core::defaults]
+#[kubewright_core::defaults]
 #[derive(
     Clone,
     Debug,
@@ -703,7 +703,7 @@ pub struct ValveCapSpec {
     pub threads: Option<i32>,
 }
 
-logger_core::group_version! {
+kubewright_core::group_version! {
     group = "corpus.example.com", version = "v1", kinds = [Gadget, GadgetList, Part,
     PartList, ValveCap, ValveCapList]
 }

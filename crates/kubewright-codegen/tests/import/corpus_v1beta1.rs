@@ -10,7 +10,7 @@
 use std::collections::BTreeMap;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
-use logger_core::{ApplyConfiguration, DeepCopy, KubeSchema, Object, ObjectList};
+use kubewright_core::{ApplyConfiguration, DeepCopy, KubeSchema, Object, ObjectList};
 
 /// Gadget is as it was.
 #[deprecated(note = r#"corpus.example.com/v1beta1 Gadget is gone; use "v1""#)]
@@ -47,6 +47,6 @@ pub struct GadgetList {
     pub items: Vec<Gadget>,
 }
 
-logger_core::group_version! {
+kubewright_core::group_version! {
     group = "corpus.example.com", version = "v1beta1", kinds = [Gadget, GadgetList]
 }

@@ -10,7 +10,7 @@ use std::{
     process::Command,
 };
 
-use logger_codegen::internal::{KubernetesTypes, import};
+use kubewright_codegen::internal::{KubernetesTypes, import};
 use serde_json::Value;
 
 /// Imports definitions into one crate, compiles it and runs its `codegen`. Returns the generated definitions by name.
@@ -34,7 +34,7 @@ pub(crate) fn round_trip(
     }
     let groups: Vec<String> =
         modules.iter().map(|module| format!("import_round_trip::{}::API_GROUP", module.module)).collect();
-    let main = format!("fn main() -> std::process::ExitCode {{ logger_codegen::cli(&[{}]) }}\n", groups.join(", "));
+    let main = format!("fn main() -> std::process::ExitCode {{ kubewright_codegen::cli(&[{}]) }}\n", groups.join(", "));
     fs::write(project.join("src/lib.rs"), library).unwrap();
     fs::write(project.join("src/main.rs"), "//! Generates the definitions.\n".to_owned() + &main).unwrap();
     // The package of the client, which is not compiled.
@@ -74,7 +74,7 @@ fn manifest(repository: &Path) -> String {
          [profile.dev]\ndebug = false\n\n[dependencies]\n{}{}\
          k8s-openapi = {{ version = \"0.29\", features = [\"schemars\"] }}\nschemars = \"1\"\n\
          serde = {{ version = \"1\", features = [\"derive\"] }}\nserde_json = \"1\"\n",
-        path("logger-core"),
-        path("logger-codegen")
+        path("kubewright-core"),
+        path("kubewright-codegen")
     )
 }

@@ -218,9 +218,9 @@ macro_rules! named_by_path {
 }
 
 named_by_path! {
-    serde_json::Value: "logger_core::k8s_openapi::serde_json::Value"
-    k8s_openapi::ByteString: "logger_core::k8s_openapi::ByteString"
-    k8s_openapi::jiff::Timestamp: "logger_core::k8s_openapi::jiff::Timestamp"
+    serde_json::Value: "kubewright_core::k8s_openapi::serde_json::Value"
+    k8s_openapi::ByteString: "kubewright_core::k8s_openapi::ByteString"
+    k8s_openapi::jiff::Timestamp: "kubewright_core::k8s_openapi::jiff::Timestamp"
 }
 
 /// Implements `Applied` for types of k8s-openapi, which the generator identifies by the names of their schemas.

@@ -39,7 +39,7 @@ pub fn annotation(version: &GroupVersion) -> String {
 /// ```
 /// # mod api {
 /// # pub mod v2 {
-/// #     use logger_core::{Convert, DeepCopy, Object, k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta};
+/// #     use kubewright_core::{Convert, DeepCopy, Object, k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta};
 /// #     use schemars::JsonSchema;
 /// #     use serde::{Deserialize, Serialize};
 /// #     #[derive(Clone, Convert, Debug, DeepCopy, JsonSchema, Object)]
@@ -49,10 +49,10 @@ pub fn annotation(version: &GroupVersion) -> String {
 /// #     #[derive(Clone, Convert, Debug, DeepCopy, Deserialize, JsonSchema, Serialize)]
 /// #     #[convert(hub)]
 /// #     pub struct WidgetSpec { pub speed: i32, pub color: Option<String> }
-/// #     logger_core::group_version! { group = "example.com", version = "v2", kinds = [Widget] }
+/// #     kubewright_core::group_version! { group = "example.com", version = "v2", kinds = [Widget] }
 /// # }
 /// # pub mod v1 {
-/// #     use logger_core::{Convert, DeepCopy, Object, k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta};
+/// #     use kubewright_core::{Convert, DeepCopy, Object, k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta};
 /// #     use schemars::JsonSchema;
 /// #     use serde::{Deserialize, Serialize};
 /// #     use super::v2;
@@ -63,11 +63,11 @@ pub fn annotation(version: &GroupVersion) -> String {
 /// #     #[derive(Clone, Convert, Debug, DeepCopy, Deserialize, JsonSchema, Serialize)]
 /// #     #[convert(hub = v2::WidgetSpec, store = [color])]
 /// #     pub struct WidgetSpec { #[convert(from = "speed")] pub rotations: i32 }
-/// #     logger_core::group_version! { group = "example.com", version = "v1", kinds = [Widget] }
+/// #     kubewright_core::group_version! { group = "example.com", version = "v1", kinds = [Widget] }
 /// # }
 /// # }
 /// # use api::{v1, v2};
-/// use logger_core::conversion::Converter;
+/// use kubewright_core::conversion::Converter;
 /// use serde_json::json;
 ///
 /// let converter = Converter::hub::<v2::Widget>().spoke::<v1::Widget>().build();
@@ -80,7 +80,7 @@ pub fn annotation(version: &GroupVersion) -> String {
 ///
 /// shown["spec"]["rotations"] = 4.into();
 /// assert_eq!(converter.convert(shown, "example.com/v2")?["spec"], json!({"speed": 4, "color": "red"}));
-/// # Ok::<_, logger_core::conversion::ConversionError>(())
+/// # Ok::<_, kubewright_core::conversion::ConversionError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Converter {

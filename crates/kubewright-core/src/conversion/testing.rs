@@ -3,24 +3,24 @@
 //!
 //! ```no_run
 //! # mod v2 {
-//! #     use logger_core::{Convert, DeepCopy, Object, k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta};
+//! #     use kubewright_core::{Convert, DeepCopy, Object, k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta};
 //! #     use schemars::JsonSchema;
 //! #     #[derive(Clone, Convert, Debug, DeepCopy, JsonSchema, Object)]
 //! #     #[genclient]
 //! #     #[convert(hub)]
 //! #     pub struct Widget { pub metadata: ObjectMeta }
-//! #     logger_core::group_version! { group = "example.com", version = "v2", kinds = [Widget] }
+//! #     kubewright_core::group_version! { group = "example.com", version = "v2", kinds = [Widget] }
 //! # }
 //! # mod v1 {
-//! #     use logger_core::{Convert, DeepCopy, Object, k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta};
+//! #     use kubewright_core::{Convert, DeepCopy, Object, k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta};
 //! #     use schemars::JsonSchema;
 //! #     #[derive(Clone, Convert, Debug, DeepCopy, JsonSchema, Object)]
 //! #     #[genclient]
 //! #     #[convert(hub = super::v2::Widget)]
 //! #     pub struct Widget { pub metadata: ObjectMeta }
-//! #     logger_core::group_version! { group = "example.com", version = "v1", kinds = [Widget] }
+//! #     kubewright_core::group_version! { group = "example.com", version = "v1", kinds = [Widget] }
 //! # }
-//! use logger_core::{
+//! use kubewright_core::{
 //!     Converter, Scheme,
 //!     conversion::testing::{Options, verify, verify_released},
 //! };
@@ -48,7 +48,7 @@ use std::fmt;
 pub use generator::Generator;
 pub use released::verify_released;
 
-use logger_crd::{
+use kubewright_crd::{
     structural::{self, Root},
     validator::Validator,
 };

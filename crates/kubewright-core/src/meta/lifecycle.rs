@@ -87,7 +87,7 @@ impl Lifecycle {
 }
 
 fn after_prerelease(release: Release, version: &str) -> Option<Release> {
-    (!logger_names::version::is_stable(version))
+    (!kubewright_names::version::is_stable(version))
         .then_some(Release { minor: release.minor.saturating_add(PRERELEASE_LIFETIME), ..release })
 }
 

@@ -14,7 +14,7 @@ mod v1alpha1;
 mod v2;
 mod variants;
 
-use logger_core::conversion::Converter;
+use kubewright_core::conversion::Converter;
 use serde_json::{Value, json};
 
 const V1: &str = "example.com/v1";

@@ -2,7 +2,7 @@
 
 #![cfg(feature = "validation")]
 
-use logger_core::{
+use kubewright_core::{
     Scheme,
     conversion::testing::{Failure, Options, samples, verify, verify_released},
     object::Kind,
@@ -22,7 +22,7 @@ fn v1alpha1_converts_without_loss() -> Result<(), Failure> {
 
 /// A version with a plan that the derive rejects: two fields convert into one.
 mod broken {
-    use logger_core::{
+    use kubewright_core::{
         DeepCopy, KubeSchema, Object,
         conversion::{
             ConvertTo, Spoke,
@@ -58,7 +58,7 @@ mod broken {
         }
     }
 
-    logger_core::group_version! { group = "example.com", version = "v1beta1", kinds = [Widget] }
+    kubewright_core::group_version! { group = "example.com", version = "v1beta1", kinds = [Widget] }
 }
 
 #[test]

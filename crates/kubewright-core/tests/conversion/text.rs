@@ -8,7 +8,7 @@ use super::*;
 mod gadget {
     use std::collections::BTreeMap;
 
-    use logger_core::{
+    use kubewright_core::{
         Convert, DeepCopy, KubeSchema, Object, k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta,
     };
     use serde::{Deserialize, Serialize};
@@ -32,7 +32,7 @@ mod gadget {
             pub length: i32,
         }
 
-        logger_core::group_version! { group = "example.com", version = "v2", kinds = [Gadget] }
+        kubewright_core::group_version! { group = "example.com", version = "v2", kinds = [Gadget] }
     }
 
     pub mod v1 {
@@ -55,7 +55,7 @@ mod gadget {
             pub size: i32,
         }
 
-        logger_core::group_version! { group = "example.com", version = "v1", kinds = [Gadget] }
+        kubewright_core::group_version! { group = "example.com", version = "v1", kinds = [Gadget] }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Conversions of Rust values.
 
-use logger_core::{conversion::ConversionError, k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta};
+use kubewright_core::{conversion::ConversionError, k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta};
 
 use super::*;
 

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use logger_core::{Convert, DeepCopy, KubeSchema, Object, k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta};
+use kubewright_core::{
+    Convert, DeepCopy, KubeSchema, Object, k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta,
+};
 use serde::{Deserialize, Serialize};
 
 use super::v2;
@@ -155,4 +157,4 @@ pub struct Place {
     pub region: Option<String>,
 }
 
-logger_core::group_version! { group = "example.com", version = "v1", kinds = [Widget] }
+kubewright_core::group_version! { group = "example.com", version = "v1", kinds = [Widget] }

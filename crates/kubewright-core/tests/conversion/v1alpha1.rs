@@ -1,6 +1,8 @@
 //! A spoke with other names than the hub, and few fields.
 
-use logger_core::{Convert, DeepCopy, KubeSchema, Object, k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta};
+use kubewright_core::{
+    Convert, DeepCopy, KubeSchema, Object, k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta,
+};
 use serde::{Deserialize, Serialize};
 
 use super::v2;
@@ -31,4 +33,4 @@ pub struct WidgetSpec {
     pub place: v2::Place,
 }
 
-logger_core::group_version! { group = "example.com", version = "v1alpha1", kinds = [Widget] }
+kubewright_core::group_version! { group = "example.com", version = "v1alpha1", kinds = [Widget] }

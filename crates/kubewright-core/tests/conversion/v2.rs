@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use logger_core::{Convert, DeepCopy, KubeSchema, Object, k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta};
+use kubewright_core::{
+    Convert, DeepCopy, KubeSchema, Object, k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta,
+};
 use serde::{Deserialize, Serialize};
 
 /// A Widget.
@@ -130,4 +132,4 @@ pub struct Place {
     pub rack: Option<String>,
 }
 
-logger_core::group_version! { group = "example.com", version = "v2", kinds = [Widget] }
+kubewright_core::group_version! { group = "example.com", version = "v2", kinds = [Widget] }

@@ -1,6 +1,6 @@
 //! Variants: names, contents, encodings, and variants that only one version has.
 
-use logger_core::{
+use kubewright_core::{
     Convert,
     conversion::{ConversionError, ConvertTo, plan::Conversion},
 };

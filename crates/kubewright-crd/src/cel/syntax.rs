@@ -14,6 +14,6 @@ pub(crate) use ast::{
     StructField,
 };
 pub(crate) use error::{CelError, Source};
-pub(crate) use logger_names::cel::escape;
-pub(crate) use logger_names::cel::{is_reserved, unescape};
+pub(crate) use kubewright_names::cel::escape;
+pub(crate) use kubewright_names::cel::{is_reserved, unescape};
 pub(crate) use parser::{ParsedExpr, parse};

@@ -1,6 +1,6 @@
 //! Validation of `spec.conversion`.
 
-use logger_names::validation::{dns_1035_label, dns_1123_subdomain};
+use kubewright_names::validation::{dns_1035_label, dns_1123_subdomain};
 
 use super::{crd::Fields, options::Options};
 use crate::field::{FieldError, Path};

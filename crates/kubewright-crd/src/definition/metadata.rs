@@ -1,7 +1,7 @@
 //! Validation of the metadata of a definition: name, labels, annotations, finalizers, and the approval of protected
 //! groups.
 
-use logger_names::validation as names;
+use kubewright_names::validation as names;
 
 use super::crd::Crd;
 use crate::{

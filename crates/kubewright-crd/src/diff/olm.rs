@@ -23,7 +23,7 @@
 
 use std::cmp::Ordering;
 
-use logger_names::version;
+use kubewright_names::version;
 use serde_json::{Map, Value};
 
 use super::{Change, Changes, Class::Rejected, Pair, definition, order, same, schema, strings};

@@ -1,6 +1,6 @@
 //! Validates the parameters and actions of bindings.
 
-use logger_names::validation as names;
+use kubewright_names::validation as names;
 use serde_json::Value;
 
 use super::{

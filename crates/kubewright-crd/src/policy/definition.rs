@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use logger_names::{cel::is_identifier, validation as names};
+use kubewright_names::{cel::is_identifier, validation as names};
 use serde_json::Value;
 
 use super::{

@@ -35,7 +35,7 @@ pub(super) struct Flattened {
     pub(super) unions: Vec<union::Union>,
     /// Logical junctors of value validations: nodes with a single `oneOf`, `anyOf` or `not`.
     pub(super) junctors: Vec<Node>,
-    /// Private `x-logger-*` extensions.
+    /// Private `x-kubewright-*` extensions.
     pub(super) extensions: Node,
     /// Whether null is a value of the type, as of an `Option`.
     pub(super) accepts_null: bool,
@@ -61,14 +61,14 @@ impl Converter<'_> {
     /// Merges the conjuncts of a schema. Resolved references stay open for the children, to detect recursive types.
     pub(super) fn flatten(&mut self, schema: &Value, at: &Location) -> Flattened {
         let mut flattened = Flattened::default();
-        if is_true(schema, "x-logger-schemaless") {
+        if is_true(schema, "x-kubewright-schemaless") {
             let description = find(schema, "description").cloned();
             flattened.node.extend(description.map(|text| ("description".to_owned(), text)));
             let constraints = schema.get("allOf").and_then(Value::as_array).into_iter().flatten();
-            for constraint in constraints.filter(|constraint| is_true_here(constraint, "x-logger-schemaless")) {
+            for constraint in constraints.filter(|constraint| is_true_here(constraint, "x-kubewright-schemaless")) {
                 self.conjunct(constraint, &mut flattened, at);
             }
-            flattened.extensions.insert("x-logger-schemaless".to_owned(), json!(true));
+            flattened.extensions.insert("x-kubewright-schemaless".to_owned(), json!(true));
             return flattened;
         }
         self.conjunct(schema, &mut flattened, at);
@@ -191,7 +191,7 @@ impl Converter<'_> {
         let mut own = Node::new();
         for (key, value) in node {
             match key.as_str() {
-                "$ref" | "allOf" | "anyOf" | "oneOf" | "not" | "x-logger-schemaless" | "x-logger-depth" => {}
+                "$ref" | "allOf" | "anyOf" | "oneOf" | "not" | "x-kubewright-schemaless" | "x-kubewright-depth" => {}
                 "x-rust-type" | "x-rust-field" | "x-rust-owner" | overlay::OVERRIDE => {}
                 key if IGNORED.contains(&key) => {}
                 key if !is_well_formed(key, value) => {
@@ -199,7 +199,7 @@ impl Converter<'_> {
                 }
                 "title" if node.contains_key("$schema") => {}
                 VARIANT => flattened.variant = value.as_str().map(str::to_owned),
-                key if key.starts_with("x-logger-") => merge_extension(&mut flattened.extensions, key, value),
+                key if key.starts_with("x-kubewright-") => merge_extension(&mut flattened.extensions, key, value),
                 "properties" => flattened.merge("properties", with_owner(value, owner.as_ref())),
                 "const" => drop(own.insert("enum".to_owned(), json!([value]))),
                 "nullable" | "x-kubernetes-embedded-resource" | INT_OR_STRING | PRESERVE if value == &json!(false) => {}
@@ -313,7 +313,7 @@ fn with_owner(properties: &Value, owner: Option<&Value>) -> Value {
 /// for all others that of the field has precedence.
 fn merge_extension(extensions: &mut Node, key: &str, value: &Value) {
     match (extensions.get_mut(key), value) {
-        (Some(own), value) if key == "x-logger-each" => *own = json!({"allOf": [own.take(), value]}),
+        (Some(own), value) if key == "x-kubewright-each" => *own = json!({"allOf": [own.take(), value]}),
         (Some(Value::Array(own)), Value::Array(more)) => own.extend(more.iter().filter(|one| !one.is_null()).cloned()),
         _ => drop(extensions.insert(key.to_owned(), value.clone())),
     }

@@ -53,7 +53,7 @@ fn metadata(fields: EmbeddedMetadata) -> Option<Value> {
 }
 
 /// The extension of an object that has no fields, because an object without properties accepts any.
-pub(super) const EMPTY: &str = "x-logger-empty";
+pub(super) const EMPTY: &str = "x-kubewright-empty";
 
 /// Returns the error of an object with the fields of a `std` type.
 pub(super) fn std_type_error(node: &Node) -> Option<&'static str> {

@@ -44,7 +44,7 @@ impl Location {
 
     /// Returns the location with the depth that a schema specifies.
     pub(super) fn with_depth_of(&self, schema: &Value) -> Location {
-        let depth = find(schema, "x-logger-depth").and_then(Value::as_u64).and_then(|depth| depth.try_into().ok());
+        let depth = find(schema, "x-kubewright-depth").and_then(Value::as_u64).and_then(|depth| depth.try_into().ok());
         Location { depth: depth.or(self.depth), ..self.clone() }
     }
 
@@ -64,7 +64,7 @@ pub(super) const TYPE: &str = "x-rust-type";
 /// On a property: the name of its Rust field.
 pub(super) const FIELD: &str = "x-rust-field";
 /// On a property: the source file and line of its Rust field.
-pub(super) const SOURCE: &str = "x-logger-location";
+pub(super) const SOURCE: &str = "x-kubewright-location";
 /// On an alternative: the name of the Rust variant.
 pub(super) const VARIANT: &str = "x-rust-variant";
 /// On a property, added during the conversion: the Rust type that declares it. Several flattened types share an object.

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{Node, cel_rule, flatten::Flattened, strings};
 
 /// The extension of a map whose keys are validated by a rule.
-pub(super) const RULE: &str = "x-logger-key-rule";
+pub(super) const RULE: &str = "x-kubewright-key-rule";
 pub(super) const COST: &str = "a CEL rule validates its keys, which is too expensive in a list or map without a \
                                maximum size; set the maximum number of items and properties of each, or use \
                                `BTreeMap<String, _>`";

@@ -16,13 +16,13 @@ const PRIVATE_EXTENSIONS: &[&str] = &[
     map_keys::RULE,
     known_types::EMPTY,
     number::BYTE,
-    "x-logger-depth",
-    "x-logger-each",
-    "x-logger-float",
-    "x-logger-no-format",
-    "x-logger-nullable",
-    "x-logger-schemaless",
-    "x-logger-via",
+    "x-kubewright-depth",
+    "x-kubewright-each",
+    "x-kubewright-float",
+    "x-kubewright-no-format",
+    "x-kubewright-nullable",
+    "x-kubewright-schemaless",
+    "x-kubewright-via",
 ];
 
 impl Converter<'_> {
@@ -35,10 +35,10 @@ impl Converter<'_> {
         self.merge_unions(&mut flattened, at);
         self.collect_extensions(&flattened, at);
         apply_each(&mut flattened);
-        if is_true(&flattened.extensions, "x-logger-nullable") {
+        if is_true(&flattened.extensions, "x-kubewright-nullable") {
             flattened.merge("nullable", json!(true));
         }
-        if is_true(&flattened.extensions, "x-logger-no-format") {
+        if is_true(&flattened.extensions, "x-kubewright-no-format") {
             flattened.node.remove("format");
         }
         infer_type(&mut flattened);
@@ -60,7 +60,7 @@ impl Converter<'_> {
             &mut node,
             at,
             is_true(&extensions, known_types::EMPTY),
-            is_true(&extensions, "x-logger-schemaless"),
+            is_true(&extensions, "x-kubewright-schemaless"),
         );
         self.validate_keywords(&node, at);
         self.validate_ranges(&node, at);
@@ -80,7 +80,7 @@ impl Converter<'_> {
             return;
         }
         if !flattened.unions.is_empty() && self.options.union_validation == UnionValidation::Schema {
-            flattened.extensions.insert("x-logger-via".to_owned(), json!("cel"));
+            flattened.extensions.insert("x-kubewright-via".to_owned(), json!("cel"));
         }
         if !flattened.junctors.is_empty() {
             flattened.push_error(
@@ -253,12 +253,12 @@ fn validate_key_rule_cost(flattened: &mut Flattened, at: &Location) {
 }
 
 fn allows_floats(extensions: &Node) -> bool {
-    ["x-logger-float", "x-logger-allow-float"].iter().any(|name| is_true(extensions, name))
+    ["x-kubewright-float", "x-kubewright-allow-float"].iter().any(|name| is_true(extensions, name))
 }
 
-/// Applies the constraints of `x-logger-each` to list items or map values.
+/// Applies the constraints of `x-kubewright-each` to list items or map values.
 fn apply_each(flattened: &mut Flattened) {
-    let Some(constraints) = flattened.extensions.get("x-logger-each").cloned() else { return };
+    let Some(constraints) = flattened.extensions.get("x-kubewright-each").cloned() else { return };
     match ["items", "additionalProperties"].into_iter().find(|key| flattened.get(key).is_some()) {
         Some(key) => flattened.merge(key, constraints),
         None => flattened.push_error("`each` applies to list items and map values, and this is neither; remove it"),

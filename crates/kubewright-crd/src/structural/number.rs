@@ -71,4 +71,4 @@ pub(super) fn convert_format(node: &mut Node, flattened: &mut Flattened) {
 }
 
 /// The extension of a `u8`, to detect `Vec<u8>`.
-pub(super) const BYTE: &str = "x-logger-byte";
+pub(super) const BYTE: &str = "x-kubewright-byte";

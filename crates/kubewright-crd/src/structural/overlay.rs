@@ -20,7 +20,7 @@ static TYPES: LazyLock<Node> = LazyLock::new(|| match serde_json::from_str(DATA)
 });
 
 /// The extension of a field with keywords that replace those of its type, such as another map type.
-pub const OVERRIDE: &str = "x-logger-instead";
+pub const OVERRIDE: &str = "x-kubewright-instead";
 
 /// Applies the overlay to the definition of a built-in type, such as `io.k8s.api.core.v1.Pod`. Returns `None` for other
 /// types. Keywords that a field overrides are in [`OVERRIDE`].
@@ -45,7 +45,7 @@ pub fn apply(name: &str, definition: &Value) -> Option<Value> {
 fn allow_float(schema: &mut Value) {
     let is_float = schema.get("type").is_some_and(|own| own == "number" || own == &json!(["number", "null"]));
     if let (true, Value::Object(schema)) = (is_float, schema) {
-        schema.insert("x-logger-float".to_owned(), json!(true));
+        schema.insert("x-kubewright-float".to_owned(), json!(true));
     }
 }
 

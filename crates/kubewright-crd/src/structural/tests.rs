@@ -245,11 +245,11 @@ fn any_schema() -> impl Strategy<Value = Value> {
         "x-kubernetes-list-type",
         "x-kubernetes-preserve-unknown-fields",
         "x-kubernetes-int-or-string",
-        "x-logger-each",
-        "x-logger-schemaless",
-        "x-logger-depth",
-        "x-logger-via",
-        "x-logger-one-of",
+        "x-kubewright-each",
+        "x-kubewright-schemaless",
+        "x-kubewright-depth",
+        "x-kubewright-via",
+        "x-kubewright-one-of",
         "x-rust-type",
         "x-rust-field",
     ]);
@@ -318,10 +318,9 @@ fn not_structural(schema: &Value, is_structure: bool) -> Option<String> {
     let int_or_string_types = json!([{"type": "integer"}, {"type": "string"}]);
     let is_int_or_string_pattern =
         |all: &Value| *all == int_or_string_types || all == &json!([{"anyOf": int_or_string_types}]);
-    if let Some(key) = node
-        .keys()
-        .find(|key| key.starts_with("x-logger") || key.starts_with('$') || !is_structure && is_structural_keyword(key))
-    {
+    if let Some(key) = node.keys().find(|key| {
+        key.starts_with("x-kubewright") || key.starts_with('$') || !is_structure && is_structural_keyword(key)
+    }) {
         return Some(format!("`{key}`: {schema}"));
     }
     let int_or_string = has(INT_OR_STRING);
@@ -345,9 +344,9 @@ fn not_structural(schema: &Value, is_structure: bool) -> Option<String> {
 
 #[test]
 fn formats_are_removed_on_request() {
-    let plain = json!({"x-logger-no-format": true});
+    let plain = json!({"x-kubewright-no-format": true});
     assert_converts(json!({"allOf": [schema_of::<i64>(), plain]}), json!({"type": "integer"}));
-    let each = json!({"x-logger-each": plain});
+    let each = json!({"x-kubewright-each": plain});
     let expected = json!({"type": "array", "items": {"type": "number"}});
     assert_converts(json!({"allOf": [schema_of::<Vec<f64>>(), each]}), expected);
 }
@@ -378,12 +377,12 @@ fn alternatives_at_a_root_with_status_are_validated_in_cel() {
 fn extensions_and_rust_fields_are_by_path() {
     let schema = json!({"x-rust-type": "v1::Widget", "properties": {"spec": {"$ref": "#/$defs/Spec"}}, "$defs": {"Spec": {
         "x-rust-type": "v1::Spec",
-        "properties": {"timeInterval": {"type": "integer", "x-rust-field": "time_interval", "x-logger-column": 1}, "list": {
-            "type": "array", "items": {"type": "string", "x-logger-column": 2},
+        "properties": {"timeInterval": {"type": "integer", "x-rust-field": "time_interval", "x-kubewright-column": 1}, "list": {
+            "type": "array", "items": {"type": "string", "x-kubewright-column": 2},
         }},
     }}});
     let structural = convert(&schema, &Options::default()).expect("it is structural");
-    let columns: Vec<_> = structural.extensions["x-logger-column"].iter().collect();
+    let columns: Vec<_> = structural.extensions["x-kubewright-column"].iter().collect();
     assert_eq!(columns, [(&".spec.list[]".to_owned(), &json!(2)), (&".spec.timeInterval".to_owned(), &json!(1))]);
     assert_eq!(structural.rust_fields[".spec.timeInterval"], "v1::Spec::time_interval");
     assert_eq!(structural.rust_fields[".spec"], "v1::Widget::spec");
@@ -393,16 +392,16 @@ fn extensions_and_rust_fields_are_by_path() {
 #[test]
 fn errors_have_the_source_location_of_the_innermost_field() {
     let errors = |below: Value| {
-        let spec = json!({"x-logger-location": "src/v1.rs:4", "properties": {"size": below}});
+        let spec = json!({"x-kubewright-location": "src/v1.rs:4", "properties": {"size": below}});
         let errors = convert(&json!({"properties": {"spec": spec}}), &Options::default()).unwrap_err();
         errors.into_iter().map(|error| (error.path, error.location)).collect::<Vec<_>>()
     };
     let at = |path: &str, location: &str| (path.to_owned(), Some(location.to_owned()));
     let mut list = json!({"type": "array", "items": {"type": ["string", "null"], "enum": ["A", null]}});
     assert_eq!(errors(list.clone()), [at(".spec.size[]", "src/v1.rs:4")]);
-    list["x-logger-location"] = json!("src/v1.rs:9");
+    list["x-kubewright-location"] = json!("src/v1.rs:9");
     assert_eq!(errors(list), [at(".spec.size[]", "src/v1.rs:9")]);
-    let status = json!({"type": "string", "x-logger-location": "src/v1.rs:7"});
+    let status = json!({"type": "string", "x-kubewright-location": "src/v1.rs:7"});
     let status = json!({"properties": {"status": status}, "required": ["status"]});
     let root = Root { status: true, ..Root::default() };
     let errors = convert(&status, &Options { root: Some(root), ..Options::default() }).unwrap_err();

@@ -78,7 +78,7 @@ impl Converter<'_> {
     }
 
     fn union_validation(&self, flattened: &Flattened) -> UnionValidation {
-        match flattened.extensions.get("x-logger-via").and_then(Value::as_str) {
+        match flattened.extensions.get("x-kubewright-via").and_then(Value::as_str) {
             Some("cel") => UnionValidation::Cel,
             Some(_) => UnionValidation::Schema,
             None => self.options.union_validation,

@@ -2,7 +2,7 @@
 //!
 //! After `apiextensions-apiserver/pkg/apiserver/schema/objectmeta` of 1.36.
 
-use logger_names::validation as names;
+use kubewright_names::validation as names;
 use serde_json::{Map, Value};
 
 use super::{child, object_meta, position::Position};

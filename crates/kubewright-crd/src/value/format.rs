@@ -8,7 +8,7 @@ use std::{
     sync::LazyLock,
 };
 
-use logger_names::validation::{is_dns_1123_label, is_dns_1123_subdomain};
+use kubewright_names::validation::{is_dns_1123_label, is_dns_1123_subdomain};
 use regex::Regex;
 
 type Validate = fn(&str) -> bool;

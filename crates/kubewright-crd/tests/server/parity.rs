@@ -10,8 +10,8 @@ use k8s_openapi::api::{
     networking::v1::{IngressSpec, NetworkPolicySpec},
     resource::v1::ResourceClaimSpec,
 };
+use kubewright_crd::structural::{self, EmbeddedMetadata, Options};
 use libtest_mimic::Failed;
-use logger_crd::structural::{self, EmbeddedMetadata, Options};
 use overlay::Documents;
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde_json::{Value, json};

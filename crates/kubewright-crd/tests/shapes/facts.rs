@@ -36,7 +36,7 @@ pub(super) fn rows() -> Vec<Row> {
 }
 
 fn intersections() -> Vec<Row> {
-    let point = json!({"x-logger-float": true});
+    let point = json!({"x-kubewright-float": true});
     vec![
         constrained::<u8>(
             "bounds intersect",
@@ -74,17 +74,17 @@ fn intersections() -> Vec<Row> {
         constrained::<Point>("the float of a type", point, vec![]),
         constrained::<Vec<String>>(
             "constraints of items",
-            json!({"x-logger-each": {"minLength": 2, "enum": ["aa", "b"]}}),
+            json!({"x-kubewright-each": {"minLength": 2, "enum": ["aa", "b"]}}),
             vec![json!(["aa"]), json!(["b"])],
         ),
         constrained::<std::collections::BTreeMap<String, i32>>(
             "constraints of map values, and of the map",
-            json!({"x-logger-each": {"minimum": 2}, "maxProperties": 1}),
+            json!({"x-kubewright-each": {"minimum": 2}, "maxProperties": 1}),
             vec![json!({"a": 2}), json!({"a": 1}), json!({"a": 2, "b": 2})],
         ),
         constrained::<Vec<std::collections::BTreeMap<i32, String>>>(
             "list of maps with integer keys, with bounds",
-            json!({"maxItems": 100, "x-logger-each": {"maxProperties": 100}}),
+            json!({"maxItems": 100, "x-kubewright-each": {"maxProperties": 100}}),
             vec![json!([{"1": "a"}]), json!([{"a": "a"}])],
         ),
         constrained::<Vec<std::collections::BTreeMap<i32, String>>>(
@@ -100,18 +100,22 @@ fn intersections() -> Vec<Row> {
         schema(
             "constraints of items, of the type and of the field",
             json!({"allOf": [
-                {"type": "array", "items": {"type": "array", "items": {"type": "integer"}}, "x-logger-each": {"maxItems": 2}},
-                {"x-logger-each": {"minItems": 1, "x-logger-each": {"minimum": 1}}},
+                {"type": "array", "items": {"type": "array", "items": {"type": "integer"}}, "x-kubewright-each": {"maxItems": 2}},
+                {"x-kubewright-each": {"minItems": 1, "x-kubewright-each": {"minimum": 1}}},
             ]}),
             vec![json!([[1, 2]]), json!([[]]), json!([[1, 2, 3]]), json!([[0]])],
         ),
-        constrained::<Vec<Option<f64>>>("floats in a list", json!({"x-logger-float": true}), vec![json!([0.5, null])]),
+        constrained::<Vec<Option<f64>>>(
+            "floats in a list",
+            json!({"x-kubewright-float": true}),
+            vec![json!([0.5, null])],
+        ),
         constrained::<Tree>(
             "the depth of a field",
-            json!({"x-logger-depth": 1}),
+            json!({"x-kubewright-depth": 1}),
             vec![json!({"children": [{"any": 1}]}), json!({"children": [1]})],
         ),
-        constrained::<Option<i32>>("nullable", json!({"x-logger-nullable": true}), vec![json!(null), json!(1)]),
+        constrained::<Option<i32>>("nullable", json!({"x-kubewright-nullable": true}), vec![json!(null), json!(1)]),
     ]
 }
 
@@ -128,7 +132,7 @@ fn conflicts() -> Vec<Row> {
         schema("an empty exclusive range", json!({"type": "integer", "minimum": 3, "exclusiveMaximum": 3}), vec![]),
         schema("disjoint enums", json!({"allOf": [{"enum": ["A"]}, {"enum": ["B"]}]}), vec![]),
         constrained::<String>("a different type", json!({"type": "integer"}), vec![]),
-        constrained::<i32>("`each` on a scalar", json!({"x-logger-each": {"minimum": 2}}), vec![]),
+        constrained::<i32>("`each` on a scalar", json!({"x-kubewright-each": {"minimum": 2}}), vec![]),
         constrained::<i32>("an unknown keyword", json!({"minimun": 2}), vec![]),
         schema(
             "named variants",
@@ -146,7 +150,7 @@ fn extensions() -> Vec<Row> {
     vec![
         constrained::<i32>(
             "extensions of the generator",
-            json!({"x-logger-column": {"name": "A"}, "x-logger-immutable": true}),
+            json!({"x-kubewright-column": {"name": "A"}, "x-kubewright-immutable": true}),
             vec![],
         ),
         schema(
@@ -154,10 +158,14 @@ fn extensions() -> Vec<Row> {
             json!({"type": "object", "x-rust-type": "api::Empty"}),
             vec![json!({"a": 1})],
         ),
-        constrained::<(i32, i32)>("schemaless", json!({"x-logger-schemaless": true}), vec![json!([1, 2]), json!("a")]),
+        constrained::<(i32, i32)>(
+            "schemaless",
+            json!({"x-kubewright-schemaless": true}),
+            vec![json!([1, 2]), json!("a")],
+        ),
         constrained::<(i32, i32)>(
             "schemaless, with a type",
-            json!({"x-logger-schemaless": true, "type": "array", "items": {"type": "integer"}, "maxItems": 2}),
+            json!({"x-kubewright-schemaless": true, "type": "array", "items": {"type": "integer"}, "maxItems": 2}),
             vec![json!([1, 2]), json!("a")],
         ),
         constrained::<(i32, i32)>(
@@ -167,14 +175,14 @@ fn extensions() -> Vec<Row> {
         ),
         constrained::<Point>(
             "an object that preserves unknown fields",
-            json!({"x-kubernetes-preserve-unknown-fields": true, "properties": {"y": {"x-logger-float": true}}}),
+            json!({"x-kubernetes-preserve-unknown-fields": true, "properties": {"y": {"x-kubewright-float": true}}}),
             vec![json!({"x": 1, "z": 1}), json!({"x": 0})],
         ),
     ]
 }
 
 #[derive(JsonSchema)]
-#[schemars(extend("x-logger-via" = "cel"))]
+#[schemars(extend("x-kubewright-via" = "cel"))]
 #[allow(dead_code)]
 #[serde(rename_all = "kebab-case")]
 enum Escaped {
@@ -185,7 +193,7 @@ enum Escaped {
 }
 
 #[derive(JsonSchema)]
-#[schemars(extend("x-logger-via" = "cel"))]
+#[schemars(extend("x-kubewright-via" = "cel"))]
 #[allow(dead_code)]
 #[serde(tag = "type")]
 enum Tagged {
@@ -220,7 +228,7 @@ fn unions() -> Vec<Row> {
         ),
         constrained::<Holder>(
             "optional union with a rule",
-            json!({"x-logger-via": "cel"}),
+            json!({"x-kubewright-via": "cel"}),
             vec![
                 json!({"name": "a"}),
                 json!({"name": "a", "in": {}}),

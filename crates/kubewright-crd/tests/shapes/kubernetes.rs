@@ -9,7 +9,7 @@ use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, LabelSelector, MicroTime, ObjectMeta, Time};
 use k8s_openapi::apimachinery::pkg::runtime::RawExtension;
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
-use logger_crd::structural::{EmbeddedMetadata, Options};
+use kubewright_crd::structural::{EmbeddedMetadata, Options};
 use schemars::JsonSchema;
 use serde_json::json;
 

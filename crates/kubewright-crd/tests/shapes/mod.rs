@@ -2,7 +2,7 @@
 //!
 //! `shapes.txt` has the recorded results of the conversion and the responses of an API server to the values. The unit
 //! test compares the results of the conversion. The test with a control plane also compares the responses, and records
-//! with `SHAPES=record cargo test -p logger-crd --test server`.
+//! with `SHAPES=record cargo test -p kubewright-crd --test server`.
 
 mod facts;
 mod kubernetes;
@@ -11,7 +11,9 @@ mod rust;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use logger_crd::structural::{self, Options, Root, SchemaError, Structural, merge_contracts, with_field_constraints};
+use kubewright_crd::structural::{
+    self, Options, Root, SchemaError, Structural, merge_contracts, with_field_constraints,
+};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Value, json};

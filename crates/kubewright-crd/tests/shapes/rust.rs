@@ -69,7 +69,7 @@ types! {
     struct FlatMap { name: String, #[serde(flatten)] rest: BTreeMap<String, String> }
     struct FlatAny { name: String, #[serde(flatten)] rest: BTreeMap<String, Value> }
     struct Tree { name: String, #[serde(default)] children: Vec<Tree> }
-    #[schemars(extend("x-logger-depth" = 2))]
+    #[schemars(extend("x-kubewright-depth" = 2))]
     struct Cut { name: String, #[serde(default)] children: Vec<Cut> }
     struct Chicken { egg: Option<Box<Egg>> }
     struct Egg { chicken: Option<Box<Chicken>> }
@@ -79,7 +79,7 @@ types! {
     struct WriteOnly { name: String, #[serde(skip_deserializing, default)] seen: Option<i32>, #[serde(skip_serializing)] sent: String }
     #[serde(deny_unknown_fields)]
     struct Closed { #[serde(alias = "old")] name: String }
-    struct Allowed { #[schemars(extend("x-logger-float" = true))] ratio: f64 }
+    struct Allowed { #[schemars(extend("x-kubewright-float" = true))] ratio: f64 }
     struct Options { words: Vec<Option<i32>>, map: BTreeMap<String, Option<i32>>, unit: Option<Units> }
     struct Empty {}
 }

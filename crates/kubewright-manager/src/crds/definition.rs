@@ -5,7 +5,7 @@ use kube::{
     Api, Client,
     core::{ApiResource, DynamicObject, GroupVersionKind},
 };
-use logger_core::description::WebhookNames;
+use kubewright_core::description::WebhookNames;
 use serde_json::{Value, json};
 
 use super::CrdError;

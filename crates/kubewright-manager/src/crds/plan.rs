@@ -6,7 +6,7 @@ use kube::{
     Client,
     api::{Patch, PatchParams},
 };
-use logger_crd::diff::{Change, Class, compare};
+use kubewright_crd::diff::{Change, Class, compare};
 use tokio::time::{sleep, timeout};
 
 use super::{

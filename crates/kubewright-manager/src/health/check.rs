@@ -5,7 +5,7 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-use logger_runtime::error::panic_message;
+use kubewright_runtime::error::panic_message;
 
 /// A named check.
 pub(super) struct Check {

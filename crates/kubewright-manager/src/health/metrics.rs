@@ -1,6 +1,6 @@
 //! The metrics of health checks, under the names of Kubernetes' component-base.
 
-use logger_runtime::metrics::{Metric, MetricsProvider};
+use kubewright_runtime::metrics::{Metric, MetricsProvider};
 
 const LAST: Metric = Metric { name: "kubernetes_healthcheck", help: "The last result of a health check: 1, or 0." };
 const TOTAL: Metric =

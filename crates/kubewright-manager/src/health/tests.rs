@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use logger_runtime::metrics::PrometheusMetrics;
+use kubewright_runtime::metrics::PrometheusMetrics;
 
 use super::*;
 

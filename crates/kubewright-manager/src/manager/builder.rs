@@ -7,8 +7,8 @@ use std::{
 };
 
 use kube::Client;
-use logger_core::description::{OperatorDescription, Permission};
-use logger_runtime::{
+use kubewright_core::description::{OperatorDescription, Permission};
+use kubewright_runtime::{
     LeaderElectionConfig, LeaderElector, Sharding,
     metrics::{MetricsProvider, PrometheusMetrics},
 };
@@ -141,8 +141,8 @@ impl ManagerBuilder {
     ///
     /// ```
     /// use k8s_openapi::api::core::v1::ConfigMap;
-    /// use logger_manager::{Group, LeaderElectionConfig, ManagerBuilder};
-    /// use logger_runtime::{
+    /// use kubewright_manager::{Group, LeaderElectionConfig, ManagerBuilder};
+    /// use kubewright_runtime::{
     ///     Controller, InformerFactory, ObjectKey, ReconcileError, Sharding, leader_election::unique_identity,
     /// };
     ///
@@ -166,7 +166,7 @@ impl ManagerBuilder {
     }
 
     /// Sets the client of the elector and of the sharding, which should have no retries: one from
-    /// [`lease_client`](logger_runtime::leader_election::lease_client). By default it is that of the manager; each
+    /// [`lease_client`](kubewright_runtime::leader_election::lease_client). By default it is that of the manager; each
     /// request for a Lease has a timeout in any case.
     pub fn lease_client(mut self, client: Client) -> Self {
         self.lease_client = Some(client);
@@ -176,7 +176,7 @@ impl ManagerBuilder {
     /// Sets how long all runnables together can take to end after a stop; 30 seconds by default. With
     /// [`Duration::ZERO`] they are aborted at once, and with [`Duration::MAX`] there is no limit. Use less than the
     /// `terminationGracePeriodSeconds` of the pod, and for controllers a shorter
-    /// [timeout](logger_runtime::controller::ControllerBuilder::graceful_shutdown_timeout) than here.
+    /// [timeout](kubewright_runtime::controller::ControllerBuilder::graceful_shutdown_timeout) than here.
     pub fn graceful_shutdown_timeout(mut self, timeout: Duration) -> Self {
         self.timeouts.graceful_shutdown = timeout;
         self

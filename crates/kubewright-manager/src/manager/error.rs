@@ -2,7 +2,7 @@
 
 use std::{error::Error as StdError, io, time::Duration};
 
-use logger_runtime::{
+use kubewright_runtime::{
     leader_election::{ConfigError, LeaderElectionError},
     sharding::ShardingError,
 };

@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use logger_runtime::CancellationToken;
+use kubewright_runtime::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::{error::ManagerError, probes::TaskState, runnable::Registered, tasks::Tasks};

@@ -9,7 +9,7 @@ use std::{
 };
 
 use futures::future::BoxFuture;
-use logger_runtime::CancellationToken;
+use kubewright_runtime::CancellationToken;
 
 use super::error::BoxError;
 use crate::health::{AddCheckError, HealthChecks};

@@ -8,7 +8,7 @@ use std::{
 };
 
 use futures::future::join;
-use logger_runtime::{CancellationToken, LeaderElector, leader_election::LeaderElectionError};
+use kubewright_runtime::{CancellationToken, LeaderElector, leader_election::LeaderElectionError};
 use tokio::{
     task::{JoinError, JoinSet},
     time::{sleep, timeout},

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
-use logger_core::description::OperatorDescription;
-use logger_runtime::CancellationToken;
+use kubewright_core::description::OperatorDescription;
+use kubewright_runtime::CancellationToken;
 
 use super::{
     error::{AddError, BoxError},
@@ -45,7 +45,7 @@ impl Stage {
 /// Controllers, informer factories and event workers are runnables, and so are functions:
 ///
 /// ```
-/// use logger_manager::{BoxError, CancellationToken, Group, ManagerBuilder};
+/// use kubewright_manager::{BoxError, CancellationToken, Group, ManagerBuilder};
 ///
 /// fn add(builder: ManagerBuilder) -> ManagerBuilder {
 ///     builder.add(Group::Always, "heartbeat", |stop: CancellationToken| async move {

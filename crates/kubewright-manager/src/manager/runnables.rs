@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use logger_core::description::{OperatorDescription, Permission, Verb};
-use logger_runtime::{CancellationToken, Controller, InformerFactory, events::EventWorker};
+use kubewright_core::description::{OperatorDescription, Permission, Verb};
+use kubewright_runtime::{CancellationToken, Controller, InformerFactory, events::EventWorker};
 
 use super::{
     error::BoxError,

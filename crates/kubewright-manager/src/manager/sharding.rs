@@ -2,8 +2,8 @@
 
 use std::{sync::Arc, time::Duration};
 
-use logger_core::description::OperatorDescription;
-use logger_runtime::{CancellationToken, Sharding, sharding::ShardingRunner};
+use kubewright_core::description::OperatorDescription;
+use kubewright_runtime::{CancellationToken, Sharding, sharding::ShardingRunner};
 
 use super::{
     error::BoxError,

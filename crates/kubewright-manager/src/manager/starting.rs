@@ -7,7 +7,7 @@ use std::{
 };
 
 use futures::{FutureExt, StreamExt, future::BoxFuture, stream::FuturesUnordered};
-use logger_runtime::error::panic_message;
+use kubewright_runtime::error::panic_message;
 
 use super::{
     error::{BoxError, ManagerError},

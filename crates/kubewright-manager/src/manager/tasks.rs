@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, future::pending, sync::Arc};
 
-use logger_runtime::{CancellationToken, error::panic_message, leader_election::fenced};
+use kubewright_runtime::{CancellationToken, error::panic_message, leader_election::fenced};
 use tokio::task::{Id, JoinError, JoinSet};
 use tokio_util::task::task_tracker::TaskTrackerToken;
 

@@ -2,8 +2,8 @@
 
 use std::{path::PathBuf, sync::Arc};
 
-use logger_core::description::{OperatorDescription, WebhookNames};
-use logger_runtime::metrics::MetricsProvider;
+use kubewright_core::description::{OperatorDescription, WebhookNames};
+use kubewright_runtime::metrics::MetricsProvider;
 
 use super::{builder::ManagerBuilder, runnable::Group};
 use crate::serving::{CertificateError, Certificates, SelfManaged, SelfManagedConfig, SelfManagedError};

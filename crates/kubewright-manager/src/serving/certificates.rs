@@ -15,7 +15,7 @@ use std::{
 
 use arc_swap::ArcSwapOption;
 use jiff::Timestamp;
-use logger_runtime::metrics::{Counter, Gauge, Metric, MetricsProvider, NoopMetrics};
+use kubewright_runtime::metrics::{Counter, Gauge, Metric, MetricsProvider, NoopMetrics};
 use rustls::{
     pki_types::CertificateDer,
     server::{ClientHello, ResolvesServerCert},

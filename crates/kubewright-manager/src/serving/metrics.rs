@@ -7,7 +7,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use futures::future::BoxFuture;
 use http::{HeaderValue, Request, Response, StatusCode, header::CONTENT_TYPE};
-use logger_runtime::metrics::PrometheusMetrics;
+use kubewright_runtime::metrics::PrometheusMetrics;
 use prometheus_client::{encoding::text, registry::Registry};
 
 use super::handler::{self, Handler};

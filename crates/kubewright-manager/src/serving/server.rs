@@ -13,7 +13,7 @@ use std::{
     time::Duration,
 };
 
-use logger_core::description::ServerDescription;
+use kubewright_core::description::ServerDescription;
 use socket2::{Domain, Socket, Type};
 use tokio::{
     net::{TcpListener, TcpStream},

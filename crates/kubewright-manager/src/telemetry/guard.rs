@@ -3,7 +3,7 @@
 use std::fmt;
 
 use futures::future::BoxFuture;
-use logger_runtime::CancellationToken;
+use kubewright_runtime::CancellationToken;
 
 use super::TelemetryError;
 use crate::manager::{BoxError, Runnable, Stage};

@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr};
 /// The format of the lines of the log. It can be parsed from the value of a flag, such as `--log-format json`.
 ///
 /// ```
-/// use logger_manager::telemetry::LogFormat;
+/// use kubewright_manager::telemetry::LogFormat;
 ///
 /// assert_eq!("json".parse(), Ok(LogFormat::Json));
 /// assert_eq!(LogFormat::default().to_string(), "text");

@@ -50,9 +50,9 @@ const EXCLUDED: &str = "opentelemetry=off";
 /// its default.
 ///
 /// ```no_run
-/// use logger_manager::telemetry::{OtlpConfig, Telemetry};
+/// use kubewright_manager::telemetry::{OtlpConfig, Telemetry};
 ///
-/// # fn example() -> Result<(), logger_manager::telemetry::TelemetryError> {
+/// # fn example() -> Result<(), kubewright_manager::telemetry::TelemetryError> {
 /// let export = OtlpConfig::new("my-operator").endpoint("http://collector:4318").sample_ratio(0.1);
 /// let telemetry = Telemetry::new().otlp(export).install()?;
 /// # drop(telemetry);
@@ -177,7 +177,7 @@ impl OtlpConfig {
     pub(super) fn build(self) -> Result<(BoxedLayer, TelemetryGuard), TelemetryError> {
         let filter = parse_filter(&format!("{},{EXCLUDED}", self.filter))?;
         let provider = self.provider()?;
-        let layer = tracing_opentelemetry::layer::<Registry>().with_tracer(provider.tracer("logger-manager"));
+        let layer = tracing_opentelemetry::layer::<Registry>().with_tracer(provider.tracer("kubewright-manager"));
         let flush_timeout = self.flush_timeout;
         let shutdown = async move { shut_down(provider, flush_timeout).await.map_err(TelemetryError::from) };
         Ok((layer.with_filter(filter).boxed(), TelemetryGuard::new(shutdown)))

@@ -9,7 +9,7 @@ mod reviewer;
 
 use std::future::ready;
 
-use logger_runtime::ApiObject;
+use kubewright_runtime::ApiObject;
 
 pub use denied::Denied;
 pub use request::AdmissionRequest;
@@ -23,7 +23,7 @@ pub(super) use reviewer::{Defaulting, Reviewer, Validating};
 ///
 /// ```
 /// use k8s_openapi::api::core::v1::ConfigMap;
-/// use logger_manager::webhooks::{AdmissionRequest, Denied, Webhooks};
+/// use kubewright_manager::webhooks::{AdmissionRequest, Denied, Webhooks};
 ///
 /// let webhooks = Webhooks::new().defaulter::<ConfigMap>(|map: &mut ConfigMap, _: &AdmissionRequest| {
 ///     map.data.get_or_insert_default().entry("level".to_owned()).or_insert_with(|| "info".to_owned());
@@ -63,8 +63,8 @@ where
 ///
 /// ```
 /// use k8s_openapi::api::core::v1::ConfigMap;
-/// use logger_core::validation::FieldError;
-/// use logger_manager::webhooks::{AdmissionRequest, Denied, Validator, Webhooks};
+/// use kubewright_core::validation::FieldError;
+/// use kubewright_manager::webhooks::{AdmissionRequest, Denied, Validator, Webhooks};
 ///
 /// struct Frozen;
 ///

@@ -2,8 +2,8 @@
 
 use std::{collections::BTreeSet, ops::RangeInclusive};
 
-use logger_core::description::{AdmissionType, AdmissionWebhookDescription, ReinvocationPolicy};
-use logger_names::validation::is_dns_1123_subdomain;
+use kubewright_core::description::{AdmissionType, AdmissionWebhookDescription, ReinvocationPolicy};
+use kubewright_names::validation::is_dns_1123_subdomain;
 
 use super::{error::WebhookError, webhook::Webhook};
 

@@ -7,8 +7,8 @@ use std::{fmt, sync::Arc};
 use bytes::Bytes;
 use futures::future::BoxFuture;
 use http::{Request, Response};
-use logger_core::{conversion::TextObject, description::ConversionWebhookDescription};
-use logger_runtime::metrics::MetricsProvider;
+use kubewright_core::{conversion::TextObject, description::ConversionWebhookDescription};
+use kubewright_runtime::metrics::MetricsProvider;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, value::RawValue};
 use tokio::task::yield_now;
@@ -50,7 +50,7 @@ impl Conversion {
     }
 
     /// Creates the webhook of a converter, at the default path.
-    pub(super) fn of(converter: logger_core::Converter) -> Self {
+    pub(super) fn of(converter: kubewright_core::Converter) -> Self {
         let description = ConversionWebhookDescription::new(converter.group(), converter.kind(), converter.plural());
         let converter = Arc::new(converter);
         let of_text = Arc::clone(&converter);

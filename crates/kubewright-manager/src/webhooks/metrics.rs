@@ -7,7 +7,7 @@ use std::sync::{
 
 use bytes::Bytes;
 use http::{Response, StatusCode};
-use logger_runtime::metrics::{Counter, Gauge, Histogram, Metric, MetricsProvider};
+use kubewright_runtime::metrics::{Counter, Gauge, Histogram, Metric, MetricsProvider};
 use tokio::time::Instant;
 
 use super::wire::{self, ReviewError};

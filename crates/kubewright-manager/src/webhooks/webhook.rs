@@ -3,10 +3,10 @@
 use std::{fmt, sync::Arc};
 
 use k8s_openapi::{api::admissionregistration::v1::MatchCondition, apimachinery::pkg::apis::meta::v1::LabelSelector};
-use logger_core::description::{
+use kubewright_core::description::{
     AdmissionType, AdmissionWebhookDescription, FailurePolicy, MatchPolicy, Operation, ReinvocationPolicy, SideEffects,
 };
-use logger_runtime::{ApiObject, object::describe_kind};
+use kubewright_runtime::{ApiObject, object::describe_kind};
 
 use super::admission::{Defaulter, Defaulting, Reviewer, Validating, Validator};
 

@@ -9,9 +9,9 @@ use kube::{
     api::PostParams,
     core::{ApiResource, DynamicObject, GroupVersionKind},
 };
-use logger_apiserver::ApiServer;
-use logger_core::description::{ConversionWebhookDescription, WebhookNames};
-use logger_manager::crds::{CrdError, Definitions, Migration};
+use kubewright_apiserver::ApiServer;
+use kubewright_core::description::{ConversionWebhookDescription, WebhookNames};
+use kubewright_manager::crds::{CrdError, Definitions, Migration};
 use serde_json::{Value, json};
 
 const NAME: &str = "widgets.example.org";

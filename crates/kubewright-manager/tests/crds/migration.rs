@@ -7,8 +7,8 @@ use kube::{
     api::{Patch, PatchParams},
     core::{ApiResource, DynamicObject, GroupVersionKind},
 };
-use logger_apiserver::{ApiServer, Fault, Faults, Requests, Verb};
-use logger_manager::crds::{CrdError, migrate};
+use kubewright_apiserver::{ApiServer, Fault, Faults, Requests, Verb};
+use kubewright_manager::crds::{CrdError, migrate};
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep, timeout};
 

@@ -3,14 +3,14 @@
 use std::{net::TcpListener, time::Duration};
 
 use k8s_openapi::api::core::v1::{ConfigMap, Node, Secret};
-use logger_apiserver::ApiServer;
-use logger_core::description::{OperatorDescription, PermissionScope};
-use logger_manager::{
+use kubewright_apiserver::ApiServer;
+use kubewright_core::description::{OperatorDescription, PermissionScope};
+use kubewright_manager::{
     Group, LeaderElectionConfig, Manager, Runnable,
     manager::BuildError,
     serving::{Router, Server, ServerConfig},
 };
-use logger_runtime::{
+use kubewright_runtime::{
     Action, CancellationToken, Controller, InformerFactory, ObjectKey, ReconcileError,
     controller::{Allow, Verb},
 };
@@ -18,7 +18,7 @@ use logger_runtime::{
 /// Returns the resources and verbs of the permissions in a scope, sorted.
 fn permissions(description: &OperatorDescription, scope: PermissionScope) -> Vec<String> {
     let permissions = description.permissions.iter().filter(|permission| permission.scope == scope);
-    let show = |permission: &logger_core::description::Permission| {
+    let show = |permission: &kubewright_core::description::Permission| {
         let resources = permission.rule.resources.clone().unwrap_or_default().join(",");
         format!("{resources}: {}", permission.rule.verbs.join(","))
     };

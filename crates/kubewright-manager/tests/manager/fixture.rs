@@ -7,7 +7,7 @@ use std::{
 
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{Api, Client, api::PostParams};
-use logger_manager::{BoxError, CancellationToken, HealthChecks, Manager, ManagerError, Probes, Runnable, Stage};
+use kubewright_manager::{BoxError, CancellationToken, HealthChecks, Manager, ManagerError, Probes, Runnable, Stage};
 use serde_json::json;
 use tokio::{
     task::JoinHandle,

@@ -5,9 +5,9 @@ use std::{convert::Infallible, sync::Arc, time::Duration};
 use futures::FutureExt;
 use k8s_openapi::api::{core::v1::ConfigMap, events::v1::Event};
 use kube::Api;
-use logger_apiserver::{ApiServer, Fault, Faults, Requests};
-use logger_manager::{Group, Manager};
-use logger_runtime::{
+use kubewright_apiserver::{ApiServer, Fault, Faults, Requests};
+use kubewright_manager::{Group, Manager};
+use kubewright_runtime::{
     Controller, EventRecorder, EventType, InformerFactory, ObjectKey, events::EventConfig, metrics::PrometheusMetrics,
 };
 use tokio::time::{advance, sleep};

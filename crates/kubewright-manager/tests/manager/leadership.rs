@@ -5,9 +5,11 @@ use std::time::Duration;
 use futures::FutureExt;
 use k8s_openapi::api::{coordination::v1::Lease, core::v1::ConfigMap};
 use kube::Api;
-use logger_apiserver::{ApiServer, Fault, Faults, Requests};
-use logger_manager::{BoxError, CancellationToken, Group, LeaderElectionConfig, Manager, ManagerBuilder, ManagerError};
-use logger_runtime::{
+use kubewright_apiserver::{ApiServer, Fault, Faults, Requests};
+use kubewright_manager::{
+    BoxError, CancellationToken, Group, LeaderElectionConfig, Manager, ManagerBuilder, ManagerError,
+};
+use kubewright_runtime::{
     Controller, InformerFactory, ObjectKey, ReconcileError,
     leader_election::{LeaderElectionError, fenced},
 };

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use logger_apiserver::{ApiServer, Faults, Verb};
-use logger_manager::{
+use kubewright_apiserver::{ApiServer, Faults, Verb};
+use kubewright_manager::{
     BoxError, CancellationToken, Group, LeaderElectionConfig, Manager, ManagerError, Runnable, Stage,
 };
 use tokio::{

@@ -5,13 +5,13 @@ use std::{
     sync::Arc,
 };
 
-use logger_apiserver::ApiServer;
-use logger_manager::{
+use kubewright_apiserver::ApiServer;
+use kubewright_manager::{
     Group, Manager, Runnable, Stage,
     manager::BuildError,
     serving::{ServerConfig, ServerError},
 };
-use logger_runtime::{InformerFactory, metrics::PrometheusMetrics};
+use kubewright_runtime::{InformerFactory, metrics::PrometheusMetrics};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,

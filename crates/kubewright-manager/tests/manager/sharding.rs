@@ -1,12 +1,12 @@
 //! Sharding: managers that share the keys of their controllers.
 
 use k8s_openapi::api::core::v1::ConfigMap;
-use logger_apiserver::{ApiServer, Fault, Faults, Requests};
-use logger_core::description::PermissionScope;
-use logger_manager::{
+use kubewright_apiserver::{ApiServer, Fault, Faults, Requests};
+use kubewright_core::description::PermissionScope;
+use kubewright_manager::{
     Group, LeaderElectionConfig, Manager, ManagerBuilder, ManagerError, Sharding, manager::BuildError,
 };
-use logger_runtime::{Controller, InformerFactory, ObjectKey, ReconcileError, sharding::SlotSet};
+use kubewright_runtime::{Controller, InformerFactory, ObjectKey, ReconcileError, sharding::SlotSet};
 use tokio::time::{Instant, sleep};
 
 use crate::fixture::{Log, Running, SECOND, create_config_map};

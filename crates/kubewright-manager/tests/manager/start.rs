@@ -1,9 +1,9 @@
 //! The start: what it waits for, and how it fails.
 
 use k8s_openapi::api::core::v1::ConfigMap;
-use logger_apiserver::{ApiServer, Fault, Faults, Requests};
-use logger_manager::{BoxError, Group, LeaderElectionConfig, Manager, ManagerError, Probes, Runnable, Stage};
-use logger_runtime::{CancellationToken, InformerFactory};
+use kubewright_apiserver::{ApiServer, Fault, Faults, Requests};
+use kubewright_manager::{BoxError, Group, LeaderElectionConfig, Manager, ManagerError, Probes, Runnable, Stage};
+use kubewright_runtime::{CancellationToken, InformerFactory};
 use tokio::time::{Instant, sleep};
 
 use crate::fixture::{Log, Running, SECOND, ending_after, step};

@@ -2,8 +2,8 @@
 
 use std::{sync::mpsc, time::Duration};
 
-use logger_apiserver::ApiServer;
-use logger_manager::{BoxError, CancellationToken, Group, LeaderElectionConfig, Manager, ManagerError};
+use kubewright_apiserver::ApiServer;
+use kubewright_manager::{BoxError, CancellationToken, Group, LeaderElectionConfig, Manager, ManagerError};
 use tokio::time::{Instant, sleep};
 
 use crate::fixture::{Log, Running, SECOND, STEP_TIME, ignore_stop, step};

@@ -14,8 +14,8 @@ use k8s_openapi::api::{
     authentication::v1::{TokenReview, TokenReviewStatus, UserInfo},
     authorization::v1::{SubjectAccessReview, SubjectAccessReviewStatus},
 };
-use logger_apiserver::{Action, ApiServer, Fault, Faults, Reaction, Reactors, Requests, Verb};
-use logger_manager::serving::{Authenticated, Authenticator, Handler, handler::text};
+use kubewright_apiserver::{Action, ApiServer, Fault, Faults, Reaction, Reactors, Requests, Verb};
+use kubewright_manager::serving::{Authenticated, Authenticator, Handler, handler::text};
 use tokio::time::{Instant, advance};
 use tracing::Level;
 use tracing_subscriber::fmt::MakeWriter;

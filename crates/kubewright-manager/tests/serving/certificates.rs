@@ -3,8 +3,8 @@
 use std::fs;
 
 use jiff::Timestamp;
-use logger_manager::serving::{CertificateError, Certificates};
-use logger_runtime::metrics::PrometheusMetrics;
+use kubewright_manager::serving::{CertificateError, Certificates};
+use kubewright_runtime::metrics::PrometheusMetrics;
 
 use crate::{
     fixture::{Client, Running, until},

@@ -12,9 +12,9 @@ use kube::{
     Api, Config,
     api::{ListParams, PostParams},
 };
-use logger_apiserver::{ApiServer, Fault, Faults, Requests};
-use logger_manager::serving::{Router, handler::text};
-use logger_runtime::metrics::{ClientMetricsLayer, PrometheusMetrics, client_with_metrics};
+use kubewright_apiserver::{ApiServer, Fault, Faults, Requests};
+use kubewright_manager::serving::{Router, handler::text};
+use kubewright_runtime::metrics::{ClientMetricsLayer, PrometheusMetrics, client_with_metrics};
 
 use crate::fixture::{Running, config, soon};
 

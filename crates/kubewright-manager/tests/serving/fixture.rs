@@ -7,7 +7,7 @@ use http::{Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Full};
 use hyper::client::conn::http1::{SendRequest, handshake};
 use hyper_util::rt::TokioIo;
-use logger_manager::serving::{Certificates, Handler, Router, Server, ServerConfig, ServerError, handler::text};
+use kubewright_manager::serving::{Certificates, Handler, Router, Server, ServerConfig, ServerError, handler::text};
 use tokio::{
     io::{AsyncRead, AsyncReadExt, AsyncWrite},
     net::TcpStream,

@@ -4,7 +4,7 @@ use std::{future::pending, time::Duration};
 
 use bytes::Bytes;
 use http::{Method, Request, StatusCode};
-use logger_manager::serving::handler::text;
+use kubewright_manager::serving::handler::text;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     time::{interval, sleep, timeout},

@@ -1,8 +1,8 @@
 //! The metrics endpoint.
 
 use http::{Method, StatusCode};
-use logger_manager::serving::{MetricsHandler, Router};
-use logger_runtime::metrics::{Metric, MetricsProvider, PrometheusMetrics};
+use kubewright_manager::serving::{MetricsHandler, Router};
+use kubewright_runtime::metrics::{Metric, MetricsProvider, PrometheusMetrics};
 
 use crate::fixture::{Running, config, request};
 

@@ -15,12 +15,12 @@ use kube::{
     Api, Client,
     api::{DeleteParams, PostParams},
 };
-use logger_apiserver::ApiServer;
-use logger_core::description::{
+use kubewright_apiserver::ApiServer;
+use kubewright_core::description::{
     AdmissionType, AdmissionWebhookDescription, KindDescription, OperatorDescription, PermissionScope, WebhookNames,
 };
-use logger_manager::serving::{Certificates, SelfManaged, SelfManagedConfig};
-use logger_runtime::metrics::PrometheusMetrics;
+use kubewright_manager::serving::{Certificates, SelfManaged, SelfManagedConfig};
+use kubewright_runtime::metrics::PrometheusMetrics;
 use rustls::{
     ClientConfig, RootCertStore,
     crypto::ring,

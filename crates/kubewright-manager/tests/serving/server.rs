@@ -4,7 +4,7 @@ use std::future::Ready;
 
 use bytes::Bytes;
 use http::{Method, Request, Response, StatusCode};
-use logger_manager::serving::{Router, Server, ServerConfig, ServerError, handler::text};
+use kubewright_manager::serving::{Router, Server, ServerConfig, ServerError, handler::text};
 
 use crate::fixture::{Running, config, echo, request, router};
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::{Request, StatusCode};
-use logger_manager::serving::{Router, ServerError, handler::text};
+use kubewright_manager::serving::{Router, ServerError, handler::text};
 use tokio::{io::AsyncWriteExt, net::TcpStream, sync::Semaphore};
 
 use crate::fixture::{Running, SOON, config, read_to_end, router, soon, until};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use logger_manager::serving::{Server, StatusError};
+use kubewright_manager::serving::{Server, StatusError};
 use tokio::{net::TcpStream, task::yield_now, time::advance};
 use tokio_util::sync::CancellationToken;
 

@@ -7,7 +7,7 @@ use std::{
 };
 
 use http::Method;
-use logger_manager::serving::Certificates;
+use kubewright_manager::serving::Certificates;
 use rcgen::{CertificateParams, KeyPair, date_time_ymd};
 use rustls::{
     ClientConfig, RootCertStore, SupportedProtocolVersion,

@@ -7,9 +7,9 @@ use std::{
 
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{Api, api::PostParams};
-use logger_apiserver::ApiServer;
-use logger_manager::Telemetry;
-use logger_runtime::{CancellationToken, Controller, InformerFactory, ObjectKey, ReconcileError};
+use kubewright_apiserver::ApiServer;
+use kubewright_manager::Telemetry;
+use kubewright_runtime::{CancellationToken, Controller, InformerFactory, ObjectKey, ReconcileError};
 use serde_json::{Value, json};
 use tracing::{Dispatch, dispatcher::set_default};
 use tracing_subscriber::Registry;

@@ -5,7 +5,7 @@ use std::{
     process::{Command, Output},
 };
 
-use logger_manager::Telemetry;
+use kubewright_manager::Telemetry;
 use serde_json::Value;
 
 /// Selects the format of the process.

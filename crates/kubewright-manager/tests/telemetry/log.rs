@@ -1,7 +1,7 @@
 //! The lines of the log, in both formats.
 
 use jiff::Timestamp;
-use logger_manager::{LogFormat, Telemetry};
+use kubewright_manager::{LogFormat, Telemetry};
 use serde_json::json;
 use tracing::dispatcher::with_default;
 

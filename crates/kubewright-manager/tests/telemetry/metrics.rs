@@ -13,16 +13,16 @@ use bytes::Bytes;
 use http::{Request, Response, StatusCode, Uri, header::RETRY_AFTER};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{Api, Client, Config};
-use logger_apiserver::ApiServer;
-use logger_core::description::{ConversionWebhookDescription, WebhookNames};
-use logger_manager::{
+use kubewright_apiserver::ApiServer;
+use kubewright_core::description::{ConversionWebhookDescription, WebhookNames};
+use kubewright_manager::{
     CancellationToken, Group, LeaderElectionConfig, Manager, Sharding, Webhooks,
     serving::{
         Certificates, MetricsHandler, Router, SelfManaged, SelfManagedConfig, Server, ServerConfig, handler::text,
     },
     webhooks::{AdmissionRequest, Denied},
 };
-use logger_runtime::{
+use kubewright_runtime::{
     Controller, EventRecorder, HandlerOptions, InformerFactory, ObjectKey, ReconcileError,
     events::EventConfig,
     metrics::{ClientMetricsLayer, MetricsProvider, PrometheusMetrics, client_with_metrics},

@@ -11,8 +11,8 @@ use std::{
 
 use bytes::Bytes;
 use http::{HeaderMap, Request, Response};
-use logger_apiserver::ApiServer;
-use logger_manager::{
+use kubewright_apiserver::ApiServer;
+use kubewright_manager::{
     CancellationToken, Group, Manager, Telemetry,
     serving::{Router, Server, ServerConfig},
     telemetry::{OtlpConfig, TelemetryGuard},

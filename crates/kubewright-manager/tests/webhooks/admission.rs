@@ -1,7 +1,7 @@
 //! Decisions of defaulters and validators, by raw reviews.
 
 use k8s_openapi::api::core::v1::Pod;
-use logger_manager::{
+use kubewright_manager::{
     Webhooks,
     webhooks::{AdmissionRequest, Denied, Validator},
 };

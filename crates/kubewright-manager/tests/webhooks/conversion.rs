@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use logger_core::{Converter, description::ConversionWebhookDescription};
-use logger_manager::{Webhooks, serving::Router};
-use logger_runtime::metrics::PrometheusMetrics;
+use kubewright_core::{Converter, description::ConversionWebhookDescription};
+use kubewright_manager::{Webhooks, serving::Router};
+use kubewright_runtime::metrics::PrometheusMetrics;
 use serde_json::{Value, json};
 
 use crate::fixture::{respond, send};
@@ -13,7 +13,7 @@ const PATH: &str = "/convert/widgets.example.com";
 
 /// A kind with a converter.
 mod gadget {
-    use logger_core::{
+    use kubewright_core::{
         Convert, DeepCopy, KubeSchema, Object, k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta,
     };
     use serde::{Deserialize, Serialize};
@@ -35,7 +35,7 @@ mod gadget {
             pub length: i32,
         }
 
-        logger_core::group_version! { group = "example.com", version = "v2", kinds = [Gadget] }
+        kubewright_core::group_version! { group = "example.com", version = "v2", kinds = [Gadget] }
     }
 
     pub(super) mod v1 {
@@ -56,7 +56,7 @@ mod gadget {
             pub size: i32,
         }
 
-        logger_core::group_version! { group = "example.com", version = "v1", kinds = [Gadget] }
+        kubewright_core::group_version! { group = "example.com", version = "v1", kinds = [Gadget] }
     }
 }
 

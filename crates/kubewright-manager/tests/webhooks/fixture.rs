@@ -3,8 +3,8 @@
 use bytes::Bytes;
 use http::{Request, Response, header::CONTENT_TYPE};
 use k8s_openapi::{ByteString, api::core::v1::ConfigMap};
-use logger_core::validation::FieldError;
-use logger_manager::{
+use kubewright_core::validation::FieldError;
+use kubewright_manager::{
     Webhook, Webhooks,
     serving::Router,
     webhooks::{AdmissionRequest, Denied, Operation, Validator},

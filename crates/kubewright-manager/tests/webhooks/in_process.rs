@@ -11,7 +11,7 @@ use kube::{
     Api, Error,
     api::{DeleteParams, Patch, PatchParams, PostParams},
 };
-use logger_apiserver::ApiServer;
+use kubewright_apiserver::ApiServer;
 use serde_json::json;
 
 use crate::fixture::webhooks;

@@ -1,9 +1,9 @@
 //! Webhooks of a manager: their server and their description.
 
 use k8s_openapi::api::core::v1::ConfigMap;
-use logger_apiserver::ApiServer;
-use logger_core::description::{AdmissionType, ConversionWebhookDescription, OperatorDescription};
-use logger_manager::{
+use kubewright_apiserver::ApiServer;
+use kubewright_core::description::{AdmissionType, ConversionWebhookDescription, OperatorDescription};
+use kubewright_manager::{
     Manager, Webhooks,
     manager::BuildError,
     serving::{Certificates, ServerConfig},

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::{Method, Request};
-use logger_core::description::ConversionWebhookDescription;
-use logger_manager::serving::Router;
-use logger_runtime::metrics::PrometheusMetrics;
+use kubewright_core::description::ConversionWebhookDescription;
+use kubewright_manager::serving::Router;
+use kubewright_runtime::metrics::PrometheusMetrics;
 use serde_json::{Value, json};
 
 use crate::fixture::*;

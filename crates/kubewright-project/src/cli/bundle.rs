@@ -5,7 +5,7 @@ use std::{
     process::ExitCode,
 };
 
-use logger_codegen::{File, write_files};
+use kubewright_codegen::{File, write_files};
 
 use super::{Output, failed, print};
 use crate::{

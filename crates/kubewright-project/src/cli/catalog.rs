@@ -2,7 +2,7 @@
 
 use std::{fs, io, path::PathBuf, process::ExitCode};
 
-use logger_codegen::{File, write_files};
+use kubewright_codegen::{File, write_files};
 
 use super::{bundle, failed};
 use crate::{

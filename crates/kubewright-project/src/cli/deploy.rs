@@ -7,7 +7,7 @@ use std::{
     sync::mpsc::{Receiver, channel},
 };
 
-use logger_core::description::WebhookNames;
+use kubewright_core::description::WebhookNames;
 
 use super::{
     connection::{Connection, KUBECONFIG},

@@ -1,4 +1,4 @@
-//! `cargo logger init`: a new project in an empty directory.
+//! `cargo kubewright init`: a new project in an empty directory.
 
 use std::{
     fs, io,
@@ -69,7 +69,8 @@ impl Init {
     fn dependencies(&self, problems: &mut Problems) -> Dependencies {
         let Some(source) = &self.source else { return Dependencies::Version(env!("CARGO_PKG_VERSION").to_owned()) };
         if !source.join("crates/kubewright-project/Cargo.toml").is_file() {
-            problems.add(format!("{} is not a checkout of the toolchain: it has no logger-project", source.display()));
+            problems
+                .add(format!("{} is not a checkout of the toolchain: it has no kubewright-project", source.display()));
         }
         let path = source.canonicalize().unwrap_or_else(|_| source.clone());
         Dependencies::Path(path.to_string_lossy().replace('\\', "/"))

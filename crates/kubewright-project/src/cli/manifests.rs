@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use logger_codegen::write_files;
+use kubewright_codegen::write_files;
 
 use super::failed;
 use crate::{

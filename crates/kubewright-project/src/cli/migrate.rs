@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use logger_core::description::KindDescription;
+use kubewright_core::description::KindDescription;
 
 use super::{
     connection::{Connection, KUBECONFIG},

@@ -173,7 +173,7 @@ impl CreateApi {
             group: self.group.clone(),
             version: self.version.clone(),
             kind: self.kind.clone(),
-            plural: self.plural.clone().unwrap_or_else(|| logger_names::resource::plural(&self.kind)),
+            plural: self.plural.clone().unwrap_or_else(|| kubewright_names::resource::plural(&self.kind)),
             namespaced: !self.cluster_scoped,
             controller: self.controller,
             webhooks: ResourceWebhooks::default(),

@@ -6,7 +6,7 @@ use k8s_openapi::{
     api::{core::v1::ServiceAccount, rbac::v1::ClusterRole},
     apimachinery::pkg::apis::meta::v1::ObjectMeta,
 };
-use logger_core::description::{KindDescription, ServerDescription};
+use kubewright_core::description::{KindDescription, ServerDescription};
 use serde::Serialize;
 
 use super::{Files, NAMESPACE, Project, RenderError, kustomization::Kustomization};

@@ -18,7 +18,7 @@ use k8s_openapi::{
         util::intstr::IntOrString,
     },
 };
-use logger_core::description::{ServerDescription, WebhookNames};
+use kubewright_core::description::{ServerDescription, WebhookNames};
 
 use super::{
     Files, MANAGER, NAMESPACE, Project, RenderError,

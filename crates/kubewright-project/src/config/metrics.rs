@@ -14,7 +14,7 @@ use k8s_openapi::{
         util::intstr::IntOrString,
     },
 };
-use logger_core::description::ServerDescription;
+use kubewright_core::description::ServerDescription;
 use serde::Serialize;
 
 use super::{Files, MANAGER, RenderError, kustomization::Kustomization};

@@ -13,7 +13,7 @@ use k8s_openapi::{
     },
     apimachinery::pkg::{apis::meta::v1::ObjectMeta, util::intstr::IntOrString},
 };
-use logger_core::description::{
+use kubewright_core::description::{
     AdmissionWebhookDescription, ConversionWebhookDescription, OperatorDescription, ServerDescription, WebhookNames,
 };
 use serde_json::{Value, json};

@@ -1,6 +1,6 @@
 //! The webhooks of an operator that runs outside of the cluster: the API server calls them at a URL.
 
-use logger_core::description::WebhookNames;
+use kubewright_core::description::WebhookNames;
 use serde_json::{Value, json};
 
 use super::manifest::Manifest;

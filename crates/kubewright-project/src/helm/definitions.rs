@@ -10,7 +10,7 @@ use k8s_openapi::{
     },
     apimachinery::pkg::apis::meta::v1::ObjectMeta,
 };
-use logger_core::description::{ConversionWebhookDescription, KindDescription, Verb};
+use kubewright_core::description::{ConversionWebhookDescription, KindDescription, Verb};
 use serde_json::Value;
 
 use super::{

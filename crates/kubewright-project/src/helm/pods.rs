@@ -1,6 +1,6 @@
 //! The places of values in pods: those of the Deployment, and that of the Job.
 
-use logger_core::description::WebhookNames;
+use kubewright_core::description::WebhookNames;
 use serde_json::json;
 
 use super::{

@@ -1,6 +1,6 @@
 //! The places of values in the objects of webhooks: the Service, the Secret and the certificate of the release.
 
-use logger_core::description::{ConversionWebhookDescription, WebhookNames};
+use kubewright_core::description::{ConversionWebhookDescription, WebhookNames};
 use serde_json::json;
 
 use super::{ChartError, helpers::Helpers, namespace, template::Template};

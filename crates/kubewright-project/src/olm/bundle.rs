@@ -7,8 +7,8 @@ mod webhooks;
 
 use std::collections::BTreeMap;
 
-use logger_codegen::File;
-use logger_core::wire::Plain;
+use kubewright_codegen::File;
+use kubewright_core::wire::Plain;
 use semver::Version;
 use serde::Serialize;
 use serde_json::Value;

@@ -1,6 +1,6 @@
 //! File-based catalogs: the packages, channels and bundles from which OLM installs.
 
-use logger_core::wire::Plain;
+use kubewright_core::wire::Plain;
 use serde_json::{Map, Value, json};
 
 use super::{

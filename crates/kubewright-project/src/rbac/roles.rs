@@ -6,7 +6,7 @@ use k8s_openapi::{
     api::rbac::v1::{ClusterRole, ClusterRoleBinding, PolicyRule, Role, RoleBinding, RoleRef, Subject},
     apimachinery::pkg::apis::meta::v1::ObjectMeta,
 };
-use logger_core::description::{KindDescription, OperatorDescription, PermissionScope, Verb};
+use kubewright_core::description::{KindDescription, OperatorDescription, PermissionScope, Verb};
 use serde_json::{Value, json};
 
 use super::normalize;

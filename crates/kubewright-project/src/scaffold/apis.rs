@@ -54,7 +54,7 @@ pub fn create_version(tree: &Tree, group: &str, kind: &str, version: &str) -> Re
         .resources
         .iter()
         .filter(|resource| resource.is_of_kind(group, kind))
-        .max_by(|a, b| logger_names::version::compare(&a.version, &b.version))
+        .max_by(|a, b| kubewright_names::version::compare(&a.version, &b.version))
     else {
         return Err(unknown(kind, group));
     };
@@ -129,7 +129,7 @@ pub(super) fn unknown(kind: &str, group: &str) -> Problems {
 pub(super) fn model(tree: &Tree) -> Result<Model, Problems> {
     match tree.get(project_file::PATH) {
         Some(text) => project_file::parse(text),
-        None => Err("there is no file PROJECT; `cargo logger init` creates a project with it".to_owned().into()),
+        None => Err("there is no file PROJECT; `cargo kubewright init` creates a project with it".to_owned().into()),
     }
 }
 

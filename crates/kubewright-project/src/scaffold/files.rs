@@ -65,7 +65,7 @@ fn groups<'a>(modules: impl Iterator<Item = &'a String>) -> String {
     let groups: String = modules.map(|module| format!("        crate::{module}::API_GROUP,\n")).collect();
     let list = if groups.is_empty() { "    &[]".to_owned() } else { format!("    &[\n{groups}    ]") };
     format!(
-        "// {MARK}\n//! The groups and versions of this crate.\n\nuse logger_core::meta::ApiGroup;\n\n/// Returns every \
+        "// {MARK}\n//! The groups and versions of this crate.\n\nuse kubewright_core::meta::ApiGroup;\n\n/// Returns every \
          group and version of this crate.\n#[rustfmt::skip]\npub const fn groups() -> &'static [ApiGroup] \
          {{\n{list}\n}}\n"
     )
@@ -86,7 +86,7 @@ fn version(model: &Model, resources: &[&Resource]) -> String {
         let _ = writeln!(kinds, "        {0}, {0}List,", resource.kind);
     }
     let declaration = format!(
-        "logger_core::group_version! {{\n    group = \"{group}\",\n    version = \"{version}\",\n    kinds = \
+        "kubewright_core::group_version! {{\n    group = \"{group}\",\n    version = \"{version}\",\n    kinds = \
          [\n{kinds}    ],\n}}\n"
     );
     format!("// {MARK}\n//! Version `{version}` of group `{group}`.\n\n{modules}\n{uses}\n{declaration}")
@@ -104,7 +104,7 @@ fn controllers(resources: &[&Resource]) -> String {
     };
     let modules = if modules.is_empty() { modules } else { format!("{modules}\n") };
     format!(
-        "// {MARK}\n//! The controllers of the operator.\n\n{modules}use logger_manager::ManagerBuilder;\n\nuse \
+        "// {MARK}\n//! The controllers of the operator.\n\n{modules}use kubewright_manager::ManagerBuilder;\n\nuse \
          crate::Setup;\n\n/// Adds all controllers to a manager.\npub(crate) fn add_to({parameters}) -> ManagerBuilder \
          {{\n{calls}    manager\n}}\n"
     )
@@ -122,8 +122,8 @@ fn webhooks(modules: &[String]) -> String {
     };
     let declarations = if declarations.is_empty() { declarations } else { format!("{declarations}\n") };
     format!(
-        "// {MARK}\n//! The webhooks of the operator.\n\n{declarations}use logger_manager::webhooks::Webhooks;\nuse \
-         logger_runtime::kube::Client;\n\n/// Returns all webhooks.\npub fn webhooks({parameter}: &Client) -> Webhooks \
+        "// {MARK}\n//! The webhooks of the operator.\n\n{declarations}use kubewright_manager::webhooks::Webhooks;\nuse \
+         kubewright_runtime::kube::Client;\n\n/// Returns all webhooks.\npub fn webhooks({parameter}: &Client) -> Webhooks \
          {{\n{body}}}\n"
     )
 }

@@ -26,11 +26,11 @@ impl Dependencies {
         let manifest = tree.get("Cargo.toml").and_then(|text| toml::from_str::<toml::Table>(text).ok());
         let requirement = manifest
             .as_ref()
-            .and_then(|manifest| manifest.get("workspace")?.get("dependencies")?.get("logger-core"))
+            .and_then(|manifest| manifest.get("workspace")?.get("dependencies")?.get("kubewright-core"))
             .cloned()
             .unwrap_or_else(|| toml::Value::Table(toml::Table::new()));
         let text = |key: &str| requirement.get(key).and_then(toml::Value::as_str);
-        match text("path").and_then(|path| path.strip_suffix("/logger-core")) {
+        match text("path").and_then(|path| path.strip_suffix("/kubewright-core")) {
             Some(directory) => Dependencies::Path(directory.to_owned()),
             None => {
                 let version = text("version").or_else(|| requirement.as_str());
@@ -50,13 +50,13 @@ impl Dependencies {
 
 /// The crates of the toolchain with their features in a project, and the first layout with them.
 const CRATES: [(&str, &str, Layout); 7] = [
-    ("logger-apiserver", "", Layout::FIRST),
-    ("logger-apply", "", Layout::WITH_APPLY),
-    ("logger-core", "", Layout::FIRST),
-    ("logger-manager", "", Layout::FIRST),
-    ("logger-project", "", Layout::FIRST),
-    ("logger-runtime", ", features = [\"prometheus\"]", Layout::FIRST),
-    ("logger-simulator", "", Layout::FIRST),
+    ("kubewright-apiserver", "", Layout::FIRST),
+    ("kubewright-apply", "", Layout::WITH_APPLY),
+    ("kubewright-core", "", Layout::FIRST),
+    ("kubewright-manager", "", Layout::FIRST),
+    ("kubewright-project", "", Layout::FIRST),
+    ("kubewright-runtime", ", features = [\"prometheus\"]", Layout::FIRST),
+    ("kubewright-simulator", "", Layout::FIRST),
 ];
 
 /// Plans the files of a new project, in the layout of the model.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use logger_names::case::snake_case;
+use kubewright_names::case::snake_case;
 
 use super::{
     layout::Layout,

@@ -1,6 +1,6 @@
 //! Names of projects, groups, versions and kinds: validation, and the names of modules derived from them.
 
-use logger_names::{
+use kubewright_names::{
     case::snake_case,
     resource::is_camel_case_kind,
     validation::{dns_1035_label, dns_1123_subdomain},
@@ -19,12 +19,12 @@ const PACKAGES: &[&str] = &[
     "clap",
     "core",
     "k8s-openapi",
-    "logger-apiserver",
-    "logger-core",
-    "logger-manager",
-    "logger-project",
-    "logger-runtime",
-    "logger-simulator",
+    "kubewright-apiserver",
+    "kubewright-core",
+    "kubewright-manager",
+    "kubewright-project",
+    "kubewright-runtime",
+    "kubewright-simulator",
     "serde",
     "std",
     "test",

@@ -14,7 +14,7 @@ pub(super) const PATH: &str = "PROJECT";
 const VERSION: &str = "3";
 /// The plugin that stands for this toolchain; the layout is its version. kubebuilder reads the file, but has no such
 /// plugin.
-const PLUGIN: &str = "cargo-logger";
+const PLUGIN: &str = "cargo-kubewright";
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -117,7 +117,7 @@ pub(super) fn parse(text: &str) -> Result<Model, Problems> {
     let layout = Layout::all().find(|layout| file.layout == [plugin(*layout)]);
     if layout.is_none() {
         problems.add(format!(
-            "{PATH} has the layout {:?}; expected `{}` to `{}`: upgrade `logger-project` to a version with this layout",
+            "{PATH} has the layout {:?}; expected `{}` to `{}`: upgrade `kubewright-project` to a version with this layout",
             file.layout,
             plugin(Layout::FIRST),
             plugin(Layout::CURRENT)
@@ -186,18 +186,22 @@ mod tests {
     #[test]
     fn fields_that_would_be_lost_are_errors() {
         let file =
-            "domain: example.com\nlayout: [cargo-logger/v1]\nplugins: {}\nprojectName: a\nrepo: a\nversion: '3'\n";
+            "domain: example.com\nlayout: [cargo-kubewright/v1]\nplugins: {}\nprojectName: a\nrepo: a\nversion: '3'\n";
         assert!(parse(file).unwrap_err().to_string().contains("plugins"));
     }
 
     #[test]
     fn unknown_layouts_are_errors() {
-        for layout in
-            ["cargo-logger/v0", "cargo-logger/v999", "cargo-logger/v01", "cargo-logger", "go.kubebuilder.io/v4"]
-        {
+        for layout in [
+            "cargo-kubewright/v0",
+            "cargo-kubewright/v999",
+            "cargo-kubewright/v01",
+            "cargo-kubewright",
+            "go.kubebuilder.io/v4",
+        ] {
             let file = format!("domain: example.com\nlayout: [{layout}]\nprojectName: a\nrepo: a\nversion: '3'\n");
             let problems = parse(&file).unwrap_err().to_string();
-            assert!(problems.contains(layout) && problems.contains("upgrade `logger-project`"), "{problems}");
+            assert!(problems.contains(layout) && problems.contains("upgrade `kubewright-project`"), "{problems}");
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use logger_names::{case::snake_case, resource::plural};
+use kubewright_names::{case::snake_case, resource::plural};
 
 use super::{
     apis::{model, transition, unknown},

@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use logger_core::description::KindDescription;
+use kubewright_core::description::KindDescription;
 use serde_json::Value;
 
 use super::WorkspaceError;

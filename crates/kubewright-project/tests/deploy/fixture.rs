@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use logger_project::deploy::{DeployError, Installation, Kubectl, Manifest};
+use kubewright_project::deploy::{DeployError, Installation, Kubectl, Manifest};
 use serde_json::Value;
 use tempfile::TempDir;
 

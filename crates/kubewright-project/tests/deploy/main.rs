@@ -11,7 +11,7 @@ use std::{
 };
 
 use fixture::{Fixture, MANIFEST};
-use logger_project::deploy::{Kubeconfig, Kubectl, Manifest, Outcome, Program};
+use kubewright_project::deploy::{Kubeconfig, Kubectl, Manifest, Outcome, Program};
 
 /// A response that contains one definition, with this manager of its spec.
 fn existing_definition(manager: &str) -> String {

@@ -17,12 +17,12 @@ use k8s_openapi::{
     },
     apimachinery::pkg::util::intstr::IntOrString,
 };
-use logger_codegen::File;
-use logger_core::description::{
+use kubewright_codegen::File;
+use kubewright_core::description::{
     AdmissionType, AdmissionWebhookDescription, ConversionWebhookDescription, FailurePolicy, KindDescription,
     MatchPolicy, Operation, Permission, PermissionScope, ServerDescription, SideEffects, Verb,
 };
-use logger_project::{
+use kubewright_project::{
     Chart, Project,
     olm::{self, BundleOptions},
     render,

@@ -2,7 +2,7 @@
 
 use futures::future::BoxFuture;
 use kube::api::{Patch, PatchParams, ValidationDirective};
-use logger_core::{apply::ApplyConfiguration, verbs, wire::OmitNone};
+use kubewright_core::{apply::ApplyConfiguration, verbs, wire::OmitNone};
 use serde::Serialize;
 use serde_json::Value;
 

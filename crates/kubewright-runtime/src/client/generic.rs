@@ -5,7 +5,7 @@ use kube::{
     api::{DeleteParams, ListParams, Patch, PatchParams, PostParams},
     core::{ApiResource, DynamicObject, ObjectList},
 };
-use logger_core::{
+use kubewright_core::{
     meta::{HasScope, Scope, Verb},
     verbs::Granted,
 };

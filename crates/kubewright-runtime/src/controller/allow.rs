@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use logger_core::description::{Permission, Verb};
+use kubewright_core::description::{Permission, Verb};
 
 use crate::object::{ApiObject, describe_kind};
 
@@ -11,7 +11,7 @@ use crate::object::{ApiObject, describe_kind};
 ///
 /// ```
 /// use k8s_openapi::api::{apps::v1::Deployment, core::v1::Pod};
-/// use logger_runtime::controller::{Allow, Verb};
+/// use kubewright_runtime::controller::{Allow, Verb};
 ///
 /// let read = Allow::<Deployment>::verbs([Verb::Get]);
 /// let evict = Allow::<Pod>::verbs([Verb::Create]).subresource("eviction");

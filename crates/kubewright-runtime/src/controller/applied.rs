@@ -6,7 +6,7 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use logger_core::wire::OmitNone;
+use kubewright_core::wire::OmitNone;
 use lru::LruCache;
 use serde::Serialize;
 use serde_json::Value;

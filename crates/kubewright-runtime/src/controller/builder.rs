@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use kube::Client;
-use logger_core::description::{ControllerDescription, KindDescription, Permission};
+use kubewright_core::description::{ControllerDescription, KindDescription, Permission};
 
 use super::{
     Controller, Timeouts,
@@ -139,7 +139,7 @@ impl<K: ApiObject> ControllerBuilder<K> {
     ///
     /// ```
     /// use k8s_openapi::api::core::v1::{ConfigMap, Secret};
-    /// use logger_runtime::controller::{Allow, ControllerBuilder, Verb};
+    /// use kubewright_runtime::controller::{Allow, ControllerBuilder, Verb};
     ///
     /// fn declare(builder: ControllerBuilder<ConfigMap>) -> ControllerBuilder<ConfigMap> {
     ///     builder.allow(Allow::<Secret>::verbs([Verb::Get]))

@@ -4,7 +4,7 @@ use std::{collections::HashSet, sync::Arc};
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::api::DeleteParams;
-use logger_core::{apply::ApplyConfiguration, verbs};
+use kubewright_core::{apply::ApplyConfiguration, verbs};
 
 use super::object::Context;
 use crate::{
@@ -93,7 +93,7 @@ impl<S> Context<S> {
 
 /// Returns the index of objects by the UID of their controller.
 fn by_controller<C: ApiObject>() -> Index<C> {
-    Index::new("logger_runtime_by_controller_uid", |object| {
+    Index::new("kubewright_runtime_by_controller_uid", |object| {
         let owners = object.meta().owner_references.iter().flatten();
         owners.filter(|owner| owner.controller == Some(true)).map(|owner| owner.uid.clone()).collect()
     })

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use kube::api::{Patch, PatchParams};
-use logger_core::verbs;
+use kubewright_core::verbs;
 use serde_json::{Value, json};
 
 use super::reconciler::{Action, ReconcileError};
@@ -35,7 +35,7 @@ pub enum FinalizerEvent<K> {
 /// use std::sync::Arc;
 ///
 /// use k8s_openapi::api::core::v1::ConfigMap;
-/// use logger_runtime::controller::{Action, Context, FinalizerEvent, ReconcileError};
+/// use kubewright_runtime::controller::{Action, Context, FinalizerEvent, ReconcileError};
 ///
 /// async fn reconcile(object: Arc<ConfigMap>, ctx: Context) -> Result<Action, ReconcileError> {
 ///     ctx.finalize("example.com/cleanup", object, async |event| match event {

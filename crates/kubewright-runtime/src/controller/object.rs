@@ -4,7 +4,7 @@ use std::{fmt, ops::Deref, sync::Arc};
 
 use futures::future::BoxFuture;
 use kube::Client;
-use logger_core::verbs;
+use kubewright_core::verbs;
 
 use super::{
     Controller, ControllerBuilder,

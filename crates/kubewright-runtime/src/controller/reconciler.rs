@@ -17,8 +17,8 @@ use crate::object::ObjectKey;
 /// result:
 ///
 /// ```
-/// use logger_runtime::controller::{Action, ReconcileError, Reconciler};
-/// use logger_runtime::{Error, ObjectKey};
+/// use kubewright_runtime::controller::{Action, ReconcileError, Reconciler};
+/// use kubewright_runtime::{Error, ObjectKey};
 ///
 /// async fn without_action(_: ObjectKey) -> Result<(), Error> {
 ///     Ok(())

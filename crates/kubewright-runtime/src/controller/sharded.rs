@@ -6,7 +6,7 @@ use std::{
 };
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use logger_core::description::KindDescription;
+use kubewright_core::description::KindDescription;
 
 use super::{mapping::Target, trigger::Change};
 use crate::{

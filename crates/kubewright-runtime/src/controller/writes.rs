@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use kube::api::PostParams;
-use logger_core::{apply::ApplyConfiguration, verbs};
+use kubewright_core::{apply::ApplyConfiguration, verbs};
 use serde_json::Value;
 
 use super::{

@@ -1,7 +1,7 @@
 //! Names of events, and texts cut to the length that the API server accepts.
 
 use k8s_openapi::jiff::Timestamp;
-use logger_names::validation::is_dns_1123_subdomain;
+use kubewright_names::validation::is_dns_1123_subdomain;
 use uuid::Uuid;
 
 /// The maximum length of a note, in bytes.

@@ -39,7 +39,7 @@ impl fmt::Display for EventType {
 /// ```
 /// use k8s_openapi::api::core::v1::ConfigMap;
 /// use kube::Resource;
-/// use logger_runtime::events::{EventType, NewEvent};
+/// use kubewright_runtime::events::{EventType, NewEvent};
 ///
 /// let object = ConfigMap::default();
 /// let note = "attempt 3: volume `data` is locked";

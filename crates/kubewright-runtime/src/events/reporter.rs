@@ -5,7 +5,7 @@ use std::{
     hash::{Hash, Hasher},
 };
 
-use logger_names::validation::label_key;
+use kubewright_names::validation::label_key;
 
 use super::{
     config::EventConfig,

@@ -7,7 +7,7 @@ use std::{
 };
 
 use kube::{Api, Client};
-use logger_core::description::InformerDescription;
+use kubewright_core::description::InformerDescription;
 
 use super::InformerFactory;
 use crate::{
@@ -28,7 +28,7 @@ pub enum AllKinds {}
 /// use std::time::Duration;
 ///
 /// use k8s_openapi::api::core::v1::Pod;
-/// use logger_runtime::{InformerFactory, informer::Config, kube::Client};
+/// use kubewright_runtime::{InformerFactory, informer::Config, kube::Client};
 ///
 /// # fn example(client: Client) -> InformerFactory {
 /// InformerFactory::builder(client)

@@ -8,7 +8,7 @@ use crate::{error::Error, memory::Memory, reflector, sharding::Sharding};
 ///
 /// ```
 /// use k8s_openapi::api::core::v1::Pod;
-/// use logger_runtime::informer::Config;
+/// use kubewright_runtime::informer::Config;
 ///
 /// let config = Config::<Pod>::default()
 ///     .name("web")

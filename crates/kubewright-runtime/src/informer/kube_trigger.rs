@@ -44,9 +44,9 @@ impl<K: ApiObject> SharedInformer<K> {
     /// [`events`](Self::events) avoids both.
     ///
     /// ```
-    /// # async fn run<K: logger_runtime::ApiObject>(
-    /// #     informer: logger_runtime::SharedInformer<K>,
-    /// # ) -> Result<(), logger_runtime::informer::Stopped> {
+    /// # async fn run<K: kubewright_runtime::ApiObject>(
+    /// #     informer: kubewright_runtime::SharedInformer<K>,
+    /// # ) -> Result<(), kubewright_runtime::informer::Stopped> {
     /// let (trigger, store) = informer.for_kube()?;
     /// // kube::runtime::Controller::for_shared_stream(trigger, store).run(reconcile, error_policy, context)
     /// # drop((trigger, store));

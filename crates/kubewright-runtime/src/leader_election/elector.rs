@@ -58,11 +58,11 @@ const ABORT_TIMEOUT: Duration = Duration::from_secs(1);
 /// # Example
 ///
 /// ```no_run
-/// use logger_runtime::CancellationToken;
-/// use logger_runtime::leader_election::{LeaderElectionConfig, LeaderElector, lease_client, unique_identity};
+/// use kubewright_runtime::CancellationToken;
+/// use kubewright_runtime::leader_election::{LeaderElectionConfig, LeaderElector, lease_client, unique_identity};
 ///
 /// # async fn example(stop: CancellationToken) -> Result<(), Box<dyn std::error::Error>> {
-/// let client = lease_client(logger_runtime::kube::Config::infer().await?)?;
+/// let client = lease_client(kubewright_runtime::kube::Config::infer().await?)?;
 /// let elector = LeaderElector::new(client, LeaderElectionConfig::new("my-operator", unique_identity()))?;
 /// elector.run(stop, |leading| async move {
 ///     // Run the controllers until `leading` is cancelled.

@@ -99,7 +99,7 @@ impl Work {
 /// The controllers of this crate restrict their tasks.
 ///
 /// ```
-/// use logger_runtime::leader_election::fenced;
+/// use kubewright_runtime::leader_election::fenced;
 /// use tokio::task::JoinSet;
 ///
 /// fn spawn(tasks: &mut JoinSet<()>) {

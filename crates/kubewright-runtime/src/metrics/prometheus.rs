@@ -39,7 +39,7 @@ const CARDINALITY_EXCEEDED: &str = "exceeded_cardinality_limit";
 /// All time series of a metric have one type; a request for a second type logs an error and discards the values.
 ///
 /// ```
-/// use logger_runtime::metrics::{Metric, MetricsProvider, PrometheusMetrics};
+/// use kubewright_runtime::metrics::{Metric, MetricsProvider, PrometheusMetrics};
 ///
 /// let metrics = PrometheusMetrics::default();
 /// let visits = metrics.counter(Metric { name: "visits_total", help: "Visits." }, &[("page", "home")]);

@@ -50,7 +50,7 @@ type BackoffFactory = Arc<dyn Fn() -> Box<dyn Backoff> + Send + Sync>;
 ///
 /// ```
 /// use k8s_openapi::api::core::v1::Pod;
-/// use logger_runtime::reflector::Config;
+/// use kubewright_runtime::reflector::Config;
 ///
 /// let config = Config::<Pod>::default()
 ///     .labels("app=web")

@@ -14,7 +14,7 @@ use super::{
 use crate::leader_election::{LeaderElectionRecord, Time};
 
 /// The annotation of a member that gives up its slots and acquires no others.
-const LEAVING_ANNOTATION: &str = "crates/kubewright-runtime/leaving";
+const LEAVING_ANNOTATION: &str = "kubewright-runtime/leaving";
 
 /// The names of the Leases of a fleet.
 #[derive(Clone, Debug)]

@@ -13,7 +13,7 @@ use super::state_machine::{Request, Response};
 use crate::{error::Error, leader_election::respond_by, object::resource_name};
 
 /// The label of all Leases of a fleet: its name.
-const FLEET_LABEL: &str = "crates/kubewright-runtime/sharding";
+const FLEET_LABEL: &str = "kubewright-runtime/sharding";
 
 /// Sends requests for the Leases of a fleet.
 pub(super) struct Requests {

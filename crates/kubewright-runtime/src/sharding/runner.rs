@@ -4,7 +4,7 @@ use std::{fmt, sync::Arc};
 
 use k8s_openapi::jiff::Timestamp;
 use kube::Client;
-use logger_names::validation;
+use kubewright_names::validation;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 

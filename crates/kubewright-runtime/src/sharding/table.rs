@@ -11,7 +11,7 @@ use super::{
 };
 
 /// The annotation of the Lease.
-const SLOTS_ANNOTATION: &str = "crates/kubewright-runtime/slots";
+const SLOTS_ANNOTATION: &str = "kubewright-runtime/slots";
 
 /// What replicas that share the slots have in common.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
@@ -158,9 +158,9 @@ mod tests {
             let table = Table::read(&lease(annotation), &fleet);
             table.and_then(|table| table.slots()).unwrap_err().to_string()
         };
-        assert!(error("{").starts_with("invalid annotation `crates/kubewright-runtime/slots`: EOF"), "{}", error("{"));
+        assert!(error("{").starts_with("invalid annotation `kubewright-runtime/slots`: EOF"), "{}", error("{"));
         let twice = error(r#"{"by":"uid","slots":64,"holders":{"a":"0-3","b":"3"}}"#);
-        let expected = "invalid annotation `crates/kubewright-runtime/slots`: holder `b`: slots 3 have another holder, too; delete \
+        let expected = "invalid annotation `kubewright-runtime/slots`: holder `b`: slots 3 have another holder, too; delete \
                         the Lease when no replica runs";
         assert_eq!(twice, expected);
         assert!(error(r#"{"by":"uid","slots":64,"holders":{"a":"99"}}"#).contains("holder `a`: invalid slots `99`"));

@@ -23,7 +23,7 @@ impl<V: Eq + Hash + Clone + Send + Sync + 'static> IndexValue for V {}
 ///
 /// ```
 /// use k8s_openapi::api::core::v1::{ConfigMap, Pod};
-/// use logger_runtime::Index;
+/// use kubewright_runtime::Index;
 ///
 /// /// A constant, from a function pointer. An object can have several values, or none.
 /// const BY_NODE: Index<Pod> =

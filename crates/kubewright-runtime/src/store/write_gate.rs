@@ -21,7 +21,7 @@ const MIN_CLEANUP_SIZE: usize = 64;
 /// has changed since. Clones share the writes.
 ///
 /// ```
-/// # use logger_runtime::{ApiObject, ObjectKey, Store, WaitError, WriteGate};
+/// # use kubewright_runtime::{ApiObject, ObjectKey, Store, WaitError, WriteGate};
 /// # async fn example<K: ApiObject>(
 /// #     store: Store<K>,
 /// #     key: ObjectKey,

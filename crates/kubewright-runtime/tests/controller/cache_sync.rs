@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use k8s_openapi::api::storage::v1::CSIStorageCapacity;
-use logger_apiserver::{Fault, Faults, Requests};
-use logger_runtime::{
+use kubewright_apiserver::{Fault, Faults, Requests};
+use kubewright_runtime::{
     SharedInformer,
     controller::{Controller, RunError},
 };

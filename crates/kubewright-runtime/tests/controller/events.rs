@@ -6,8 +6,8 @@ use k8s_openapi::api::{
     rbac::v1::ClusterRole,
 };
 use kube::api::{Patch, PatchParams};
-use logger_apiserver::{Fault, Faults, Requests, Verb};
-use logger_runtime::{
+use kubewright_apiserver::{Fault, Faults, Requests, Verb};
+use kubewright_runtime::{
     ObjectKey, SharedInformer,
     controller::{Controller, Predicate, Watch},
 };
@@ -32,7 +32,7 @@ async fn creations_updates_and_deletions_are_each_reconciled() {
     let controller = Controller::for_informer("test", &fixture.config_maps).build(move |key: ObjectKey| {
         let text = lister.namespace(key.namespace()).get(key.name()).map(|object| object.data.clone());
         recorder.record((key, text.map_err(|error| error.to_string())));
-        async { Ok::<_, logger_runtime::Error>(()) }
+        async { Ok::<_, kubewright_runtime::Error>(()) }
     });
     let running = Running::new(controller);
     fixture.config_map("a").await;
@@ -121,7 +121,7 @@ async fn owners_between_coalesced_states_are_enqueued_too() {
     let fixture = Fixture::with_client(server().client_with(faults.layer()));
     fixture.factory.start();
     let ((recorder, mut records), (coalesced, mut coalesced_owners)) = (recorder(), recorder());
-    let coalesced = move |event: &logger_runtime::Event<Secret>| {
+    let coalesced = move |event: &kubewright_runtime::Event<Secret>| {
         coalesced.record(
             event.object().metadata.owner_references.iter().flatten().map(|owner| owner.name.clone()).collect(),
         );

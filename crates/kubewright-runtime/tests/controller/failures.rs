@@ -2,7 +2,7 @@
 
 use std::{sync::Mutex, time::Duration};
 
-use logger_runtime::{
+use kubewright_runtime::{
     ObjectKey, Reconciler,
     controller::{Action, Controller, ReconcileError},
 };

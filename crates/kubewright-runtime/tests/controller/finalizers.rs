@@ -16,7 +16,7 @@ use kube::{
         finalizer::{Event, finalizer},
     },
 };
-use logger_runtime::{
+use kubewright_runtime::{
     Event as InformerEvent, Lister, ObjectKey, TypedClient,
     controller::{
         Action, Context as ObjectContext, Controller, FinalizerEvent, Predicate, ReconcileError, Watch, finalize,
@@ -42,7 +42,7 @@ async fn reconcile(context: Arc<Context>, key: ObjectKey) -> Result<Action, Reco
             Event::Apply(_) => "applied",
             Event::Cleanup(_) => "cleaned up",
         });
-        Ok::<_, logger_runtime::Error>(KubeAction::await_change())
+        Ok::<_, kubewright_runtime::Error>(KubeAction::await_change())
     })
     .await?;
     Ok(Action::Done)

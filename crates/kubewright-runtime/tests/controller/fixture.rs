@@ -13,8 +13,8 @@ use kube::{
     Api, Client,
     api::{DeleteParams, Patch, PatchParams, PostParams},
 };
-use logger_apiserver::ApiServer;
-use logger_runtime::{
+use kubewright_apiserver::ApiServer;
+use kubewright_runtime::{
     InformerFactory, ObjectKey, SharedInformer,
     controller::{Controller, RunError},
     object::ApiObject,
@@ -162,7 +162,7 @@ impl Records<ObjectKey> {
 }
 
 /// Creates a reconciler that records each key and succeeds.
-pub(crate) fn recording_reconciler(recorder: Recorder<ObjectKey>) -> impl logger_runtime::Reconciler {
+pub(crate) fn recording_reconciler(recorder: Recorder<ObjectKey>) -> impl kubewright_runtime::Reconciler {
     move |key: ObjectKey| {
         recorder.record(key);
         async { Ok::<_, std::convert::Infallible>(()) }

@@ -7,7 +7,7 @@ use std::{
 
 use http::StatusCode;
 use kube::core::Status;
-use logger_runtime::{
+use kubewright_runtime::{
     Error, ObjectKey,
     controller::{Action, Controller, ReconcileError},
 };
@@ -35,7 +35,7 @@ async fn outcome_by_name(key: ObjectKey) -> Result<Action, ReconcileError> {
 }
 
 /// Creates a reconciler that has the outcome of the name once for each key, and then succeeds.
-fn outcome_once() -> impl logger_runtime::Reconciler {
+fn outcome_once() -> impl kubewright_runtime::Reconciler {
     with_state(Mutex::new(Vec::new()), |done: Arc<Mutex<Vec<ObjectKey>>>, key| async move {
         let is_done = {
             let mut done = done.lock().unwrap();
@@ -54,7 +54,7 @@ async fn metrics_have_the_names_of_controller_runtime() {
     for name in ["succeeds", "fails", "terminal", "panics", "hangs", "requeue", "requeue-after"] {
         fixture.config_map(name).await;
     }
-    let metrics = logger_runtime::metrics::PrometheusMetrics::default();
+    let metrics = kubewright_runtime::metrics::PrometheusMetrics::default();
     let builder = Controller::for_informer("maps", &fixture.config_maps).metrics(Arc::new(metrics.clone()));
     let builder = builder.reconciliation_timeout(Duration::from_millis(1400)).max_concurrent_reconciles(2);
     let controller = builder.build(outcome_once());
@@ -105,7 +105,7 @@ async fn a_failure_is_logged_with_controller_namespace_name_and_reconcile_id_and
     let reconciler = with_state((outcome_once(), recorder), |state, key: ObjectKey| async move {
         state.1.record(key.clone());
         tracing::info!("reconciling");
-        logger_runtime::Reconciler::reconcile(&state.0, key).await
+        kubewright_runtime::Reconciler::reconcile(&state.0, key).await
     });
     let running = Running::new(Controller::for_informer("logged", &fixture.config_maps).build(reconciler));
     for name in ["conflicts", "fails"] {
@@ -128,7 +128,7 @@ async fn a_failure_is_logged_with_controller_namespace_name_and_reconcile_id_and
 async fn queue_ages_are_computed_at_the_scrape() {
     let fixture = Fixture::started();
     fixture.config_map("hangs").await;
-    let metrics = logger_runtime::metrics::PrometheusMetrics::default();
+    let metrics = kubewright_runtime::metrics::PrometheusMetrics::default();
     let builder = Controller::for_informer("maps", &fixture.config_maps).metrics(Arc::new(metrics.clone()));
     let running = Running::new(builder.graceful_shutdown_timeout(Duration::ZERO).build(outcome_by_name));
     tokio::time::sleep(Duration::from_secs(100)).await;

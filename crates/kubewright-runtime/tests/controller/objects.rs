@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
-use logger_runtime::{
+use kubewright_runtime::{
     Error,
     controller::{Action, Context, Controller, ReconcileError},
     kube::{Api, Client},

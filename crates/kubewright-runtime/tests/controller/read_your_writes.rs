@@ -4,8 +4,8 @@ use std::{sync::Arc, time::Duration};
 
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Secret};
 use kube::{Api, api::PostParams};
-use logger_apiserver::{Fault, Faults, Requests, Verb};
-use logger_runtime::{
+use kubewright_apiserver::{Fault, Faults, Requests, Verb};
+use kubewright_runtime::{
     Context, Error, InformerFactory, ObjectKey, WriteGate,
     controller::{Controller, ReconcileError},
 };

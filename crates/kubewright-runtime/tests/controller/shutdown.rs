@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use logger_runtime::{
+use kubewright_runtime::{
     ObjectKey,
     controller::{Controller, ReconcileError, RunError},
 };
@@ -14,7 +14,7 @@ use tokio::{
 use crate::fixture::{Fixture, Recorder, Running, recorder, recording_reconciler, with_state};
 
 /// Creates a reconciler that takes this long, and records when it starts and how it ends.
-fn reconciling_for(time: Duration, recorder: Recorder<&'static str>) -> impl logger_runtime::Reconciler {
+fn reconciling_for(time: Duration, recorder: Recorder<&'static str>) -> impl kubewright_runtime::Reconciler {
     struct CancelGuard(Option<Recorder<&'static str>>);
     impl Drop for CancelGuard {
         fn drop(&mut self) {

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, sync::Mutex, time::Duration};
 use http::{Method, Request};
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use kube::{Api, client::Body};
-use logger_runtime::{
+use kubewright_runtime::{
     ObjectKey,
     controller::{Action, Controller, ReconcileError},
 };
@@ -53,7 +53,7 @@ async fn a_reconciliation_has_a_span_with_the_fields_of_controller_runtime() {
 }
 
 /// Reconciles with each of these results in turn, and then successfully.
-fn with_results(results: Vec<Result<Action, &'static str>>) -> impl logger_runtime::Reconciler {
+fn with_results(results: Vec<Result<Action, &'static str>>) -> impl kubewright_runtime::Reconciler {
     with_state(Mutex::new(results), |results, _| async move {
         tracing::info!("reconciling");
         let mut results = results.lock().unwrap();

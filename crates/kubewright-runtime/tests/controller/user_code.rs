@@ -10,7 +10,7 @@ use std::{
 };
 
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
-use logger_runtime::{
+use kubewright_runtime::{
     Index, ObjectKey, WriteGate,
     controller::{Controller, Predicate, ReconcileError, RunError, Watch},
 };

@@ -2,7 +2,7 @@
 
 use std::{collections::HashSet, sync::Mutex, time::Duration};
 
-use logger_runtime::{
+use kubewright_runtime::{
     ObjectKey,
     controller::{Action, Controller, ReconcileError},
 };

@@ -6,9 +6,9 @@ use k8s_openapi::api::{
     apps::v1::Deployment,
     core::v1::{ConfigMap, Secret},
 };
-use logger_apiserver::{Faults, Requests, Verb};
-use logger_apply::core_v1::SecretApply;
-use logger_runtime::{
+use kubewright_apiserver::{Faults, Requests, Verb};
+use kubewright_apply::core_v1::SecretApply;
+use kubewright_runtime::{
     Error, SharedInformer,
     controller::{Context, Controller, MANAGED_BY_LABEL},
 };

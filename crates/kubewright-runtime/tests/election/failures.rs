@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use logger_apiserver::{ApiServer, Fault, Faults, Requests, Verb};
-use logger_runtime::{
+use kubewright_apiserver::{ApiServer, Fault, Faults, Requests, Verb};
+use kubewright_runtime::{
     CancellationToken,
     leader_election::{LeaderElectionError, LeaderElector, LossReason},
 };

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
 use kube::{Api, api::PostParams};
-use logger_apiserver::{ApiServer, Faults};
-use logger_runtime::leader_election::{LeaderElectionConfig, LeaderElectionError, LeaderElector, LeaderStatus};
+use kubewright_apiserver::{ApiServer, Faults};
+use kubewright_runtime::leader_election::{LeaderElectionConfig, LeaderElectionError, LeaderElector, LeaderStatus};
 use tokio::{
     sync::watch,
     task::JoinHandle,

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use kube::api::PostParams;
-use logger_apiserver::{ApiServer, Fault, Faults, Requests, Verb};
-use logger_runtime::leader_election::LeaderElectionError;
+use kubewright_apiserver::{ApiServer, Fault, Faults, Requests, Verb};
+use kubewright_runtime::leader_election::LeaderElectionError;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use k8s_openapi::api::coordination::v1::LeaseSpec;
 use kube::Client;
-use logger_apiserver::{ApiServer, Fault, Faults, Requests, Verb};
-use logger_runtime::{
+use kubewright_apiserver::{ApiServer, Fault, Faults, Requests, Verb};
+use kubewright_runtime::{
     CancellationToken,
     leader_election::{ConfigError, LeaderElector},
 };

@@ -5,8 +5,8 @@
 async fn metrics_have_the_names_of_client_go() {
     use std::{sync::Arc, time::Duration};
 
-    use logger_apiserver::{ApiServer, Fault, Faults, Verb};
-    use logger_runtime::metrics::PrometheusMetrics;
+    use kubewright_apiserver::{ApiServer, Fault, Faults, Verb};
+    use kubewright_runtime::metrics::PrometheusMetrics;
 
     use crate::fixture::{OnCancel, Running, SECOND, config};
 

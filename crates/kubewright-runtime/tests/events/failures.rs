@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use k8s_openapi::api::core::v1::ConfigMap;
-use logger_apiserver::{Fault, Requests, Verb};
-use logger_runtime::EventType;
+use kubewright_apiserver::{Fault, Requests, Verb};
+use kubewright_runtime::EventType;
 use tokio::time::sleep;
 
 use crate::fixture::{Fixture, config_map, count, settle};

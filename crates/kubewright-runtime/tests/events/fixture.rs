@@ -14,8 +14,8 @@ use kube::{
     Api,
     api::{DeleteParams, ListParams},
 };
-use logger_apiserver::{Actions, ApiServer, Faults, Reactors, Requests, Verb};
-use logger_runtime::{
+use kubewright_apiserver::{Actions, ApiServer, Faults, Reactors, Requests, Verb};
+use kubewright_runtime::{
     EventRecorder, EventType,
     events::{EventConfig, EventWorker, FlushError},
     metrics::{Counter, Gauge, Histogram, Labels, Metric, MetricsProvider, NoopMetrics},

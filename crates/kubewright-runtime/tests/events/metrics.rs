@@ -1,7 +1,7 @@
 //! Counters, and several controllers with one worker.
 
-use logger_apiserver::{ApiServer, Verb};
-use logger_runtime::{EventRecorder, EventType, events::EventConfig};
+use kubewright_apiserver::{ApiServer, Verb};
+use kubewright_runtime::{EventRecorder, EventType, events::EventConfig};
 
 use crate::fixture::{Fixture, config_map, settle};
 
@@ -50,7 +50,7 @@ async fn controllers_without_a_qualified_name_are_rejected() {
 async fn prometheus_metrics_are_counters_by_controller() {
     use std::sync::Arc;
 
-    let metrics = logger_runtime::metrics::PrometheusMetrics::default();
+    let metrics = kubewright_runtime::metrics::PrometheusMetrics::default();
     let config = EventConfig::default().metrics(Arc::new(metrics.clone()));
     let (recorder, worker) = EventRecorder::new(ApiServer::new().client(), "maps", config).unwrap();
     drop(worker);

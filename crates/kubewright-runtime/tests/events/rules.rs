@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use k8s_openapi::api::events::v1::Event;
-use logger_apiserver::{Fault, PatchType, Requests, Verb};
-use logger_runtime::EventType;
+use kubewright_apiserver::{Fault, PatchType, Requests, Verb};
+use kubewright_runtime::EventType;
 use serde_json::json;
 use tokio::time::{Instant, sleep};
 

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use logger_apiserver::{ApiServer, Fault, Requests, Verb};
-use logger_runtime::{
+use kubewright_apiserver::{ApiServer, Fault, Requests, Verb};
+use kubewright_runtime::{
     EventRecorder, EventType,
     events::{EventConfig, FlushError},
 };

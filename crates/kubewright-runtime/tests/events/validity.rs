@@ -7,7 +7,7 @@ use k8s_openapi::{
     },
     apimachinery::pkg::apis::meta::v1::ObjectMeta,
 };
-use logger_runtime::{
+use kubewright_runtime::{
     EventType,
     events::{EventConfig, NewEvent},
 };

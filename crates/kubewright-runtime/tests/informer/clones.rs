@@ -8,8 +8,8 @@ use std::{
 use futures::StreamExt;
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::Api;
-use logger_apiserver::{Fault, Verb};
-use logger_runtime::informer::{Config, HandlerOptions, SharedInformer};
+use kubewright_apiserver::{Fault, Verb};
+use kubewright_runtime::informer::{Config, HandlerOptions, SharedInformer};
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 

@@ -4,8 +4,8 @@ use std::{borrow::Cow, time::Duration};
 
 use k8s_openapi::{NamespaceResourceScope, apimachinery::pkg::apis::meta::v1::ObjectMeta};
 use kube::{Api, Resource};
-use logger_apiserver::{Fault, Verb};
-use logger_runtime::{
+use kubewright_apiserver::{Fault, Verb};
+use kubewright_runtime::{
     SharedInformer,
     error::ObjectError,
     informer::Config,

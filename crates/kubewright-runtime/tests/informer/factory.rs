@@ -7,8 +7,8 @@ use k8s_openapi::api::{
     storage::v1::CSIDriver,
 };
 use kube::{Api, api::PostParams};
-use logger_apiserver::{Fault, Requests, Verb};
-use logger_runtime::{CancellationToken, InformerFactory, SyncError};
+use kubewright_apiserver::{Fault, Requests, Verb};
+use kubewright_runtime::{CancellationToken, InformerFactory, SyncError};
 use tokio::time::{Instant, timeout};
 
 use crate::fixture::{Fixture, TIMEOUT, alive_tasks, config_map, record_events, run_until_idle, state};

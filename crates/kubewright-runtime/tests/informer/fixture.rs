@@ -7,8 +7,8 @@ use kube::{
     Api,
     api::{DeleteParams, Patch, PatchParams, PostParams},
 };
-use logger_apiserver::{ApiServer, Faults};
-use logger_runtime::{
+use kubewright_apiserver::{ApiServer, Faults};
+use kubewright_runtime::{
     InformerFactory,
     informer::{Config, Event, HandlerOptions, HandlerRegistration, SharedInformer},
 };

@@ -1,7 +1,7 @@
 //! The stream of events, and handlers that add and remove other handlers.
 
 use futures::StreamExt;
-use logger_runtime::informer::HandlerOptions;
+use kubewright_runtime::informer::HandlerOptions;
 
 use crate::fixture::{Fixture, describe, record_events, run_until_idle, start, start_synced, state};
 

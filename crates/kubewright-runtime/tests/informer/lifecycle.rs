@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use logger_apiserver::{Fault, Verb};
-use logger_runtime::informer::Stopped;
+use kubewright_apiserver::{Fault, Verb};
+use kubewright_runtime::informer::Stopped;
 use tokio::{
     sync::watch,
     time::{Instant, timeout},

@@ -32,7 +32,7 @@ mod versions;
 #[cfg(test)]
 mod watch_failures;
 
-use logger_runtime::Memory;
+use kubewright_runtime::Memory;
 
 /// How the informers of the tests hold their objects. `tests/informer_compact` has the same tests with the other way.
 #[cfg(test)]

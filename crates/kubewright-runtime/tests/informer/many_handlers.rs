@@ -10,8 +10,8 @@ use std::{
 };
 
 use k8s_openapi::api::core::v1::ConfigMap;
-use logger_apiserver::Verb;
-use logger_runtime::informer::{Event, SharedInformer};
+use kubewright_apiserver::Verb;
+use kubewright_runtime::informer::{Event, SharedInformer};
 use tokio::{sync::watch, time::timeout};
 
 use crate::fixture::{Fixture, name, start_synced};

@@ -1,6 +1,6 @@
 //! The events of a handler: states in order, after the store has changed, from the initial objects on.
 
-use logger_runtime::informer::HandlerOptions;
+use kubewright_runtime::informer::HandlerOptions;
 
 use crate::fixture::{
     Fixture, describe, name, record_events, record_events_with, run_until_idle, start, start_synced, state,
@@ -27,7 +27,7 @@ async fn i02_states_of_an_object_are_an_ordered_subsequence_of_the_servers_acros
     received.expect_events(&["add audit=1 (initial)"]).await;
     for state in 1..30 {
         if state % 7 == 0 {
-            fixture.faults.cut(logger_apiserver::Verb::Watch);
+            fixture.faults.cut(kubewright_apiserver::Verb::Watch);
         }
         fixture.update("audit", state + 1).await;
         if state % 5 == 0 {
@@ -45,7 +45,7 @@ async fn i02_states_of_an_object_are_an_ordered_subsequence_of_the_servers_acros
     }
     let first = futures::StreamExt::next(&mut slow).await.unwrap();
     assert_eq!(describe(&first), "add audit=30 (initial)", "a slow handler receives the latest state");
-    assert_eq!(fixture.faults.count(logger_apiserver::Verb::List), 1, "an interrupted watch is resumed");
+    assert_eq!(fixture.faults.count(kubewright_apiserver::Verb::List), 1, "an interrupted watch is resumed");
 }
 
 #[tokio::test(start_paused = true)]
@@ -93,7 +93,7 @@ async fn one_watch_serves_all_handlers_streams_and_listers() {
     for received in early.iter_mut().chain(&mut late) {
         received.expect_events(&["add audit=1"]).await;
     }
-    let (lists, watches) = (logger_apiserver::Verb::List, logger_apiserver::Verb::Watch);
+    let (lists, watches) = (kubewright_apiserver::Verb::List, kubewright_apiserver::Verb::Watch);
     assert_eq!((fixture.faults.count(lists), fixture.faults.count(watches)), (1, 1));
 }
 

@@ -11,8 +11,8 @@ use std::{
 
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
 use kube::{Api, api::PostParams};
-use logger_apiserver::{Fault, Verb};
-use logger_runtime::{
+use kubewright_apiserver::{Fault, Verb};
+use kubewright_runtime::{
     informer::{AlreadyStarted, Config, HandlerOptions, SharedInformer},
     metrics::{Counter, Gauge, Histogram, Labels, Metric, MetricsProvider, NoopMetrics},
 };
@@ -101,7 +101,7 @@ async fn several_namespaces_have_one_watch_each_and_share_a_store() {
     received.expect_unordered(&["add a=1 (initial)", "add a=2 (initial)"]).await;
     fixture.faults.wait_for(|faults| faults.open(Verb::Watch) == 2).await;
     fixture.faults.once(Verb::Watch, Fault::expired());
-    fixture.faults.end(logger_apiserver::Requests::to("configmaps").verb(Verb::Watch).namespace("two"));
+    fixture.faults.end(kubewright_apiserver::Requests::to("configmaps").verb(Verb::Watch).namespace("two"));
     let two = in_namespace(&fixture, "two");
     two.delete("a", &Default::default()).await.unwrap();
     two.create(&PostParams::default(), &config_map("b", 2)).await.unwrap();
@@ -121,7 +121,7 @@ async fn several_namespaces_have_one_watch_each_and_share_a_store() {
 async fn several_namespaces_have_synced_when_each_is_listed() {
     let fixture = Fixture::new();
     let (informer, mut received) = two_namespaces(&fixture).await;
-    let lists_of_two = logger_apiserver::Requests::to("configmaps").verb(Verb::List).namespace("two");
+    let lists_of_two = kubewright_apiserver::Requests::to("configmaps").verb(Verb::List).namespace("two");
     let rule = fixture.faults.always(lists_of_two.clone(), Fault::status(500, "InternalError", "no listing"));
     start(&informer);
     fixture.faults.until(lists_of_two, 2).await;
@@ -139,7 +139,7 @@ async fn several_namespaces_have_synced_when_each_is_listed() {
 async fn a_forbidden_namespace_does_not_affect_the_others_and_is_reported() {
     let fixture = Fixture::new();
     let (informer, mut received) = two_namespaces(&fixture).await;
-    let lists_of_two = logger_apiserver::Requests::to("configmaps").verb(Verb::List).namespace("two");
+    let lists_of_two = kubewright_apiserver::Requests::to("configmaps").verb(Verb::List).namespace("two");
     fixture.faults.always(lists_of_two.clone(), Fault::status(403, "Forbidden", "no listing of two"));
     start_synced(&informer).await;
     received.expect_events(&["add a=1 (initial)"]).await;
@@ -184,7 +184,7 @@ impl MetricsProvider for RecordedMetrics {
         Arc::new(self.series(metric, labels))
     }
 
-    fn register_refresh(&self, refresh: std::sync::Weak<dyn logger_runtime::metrics::Refresh>) {
+    fn register_refresh(&self, refresh: std::sync::Weak<dyn kubewright_runtime::metrics::Refresh>) {
         // A metrics system refreshes before each read; the test does it once, at registration.
         refresh.upgrade().unwrap().refresh();
     }

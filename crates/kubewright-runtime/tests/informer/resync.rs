@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use futures::StreamExt;
-use logger_runtime::informer::HandlerOptions;
+use kubewright_runtime::informer::HandlerOptions;
 use tokio::time::{Instant, sleep_until};
 
 use crate::fixture::{Fixture, describe, record_events, record_events_with, run_until_idle, start_synced};

@@ -3,7 +3,7 @@
 use std::sync::mpsc::{Sender, channel};
 
 use futures::StreamExt;
-use logger_runtime::informer::{Delivery, HandlerOptions, OnPanic, Overflow, SharedInformer};
+use kubewright_runtime::informer::{Delivery, HandlerOptions, OnPanic, Overflow, SharedInformer};
 use tokio::{
     sync::mpsc::{UnboundedReceiver, unbounded_channel},
     task::yield_now,
@@ -193,7 +193,7 @@ async fn i22_a_handler_can_receive_every_event_up_to_a_cap() {
         fixture.update("a", state).await;
         run_until_idle().await;
     }
-    let received = async |events: &mut logger_runtime::informer::Events<Map>| {
+    let received = async |events: &mut kubewright_runtime::informer::Events<Map>| {
         let mut received = Vec::new();
         while let Some(Some(event)) = futures::FutureExt::now_or_never(events.next()) {
             received.push(describe(&event));

@@ -10,8 +10,8 @@ use std::{
 
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{Api, Client, api::PostParams};
-use logger_apiserver::ApiServer;
-use logger_runtime::{
+use kubewright_apiserver::ApiServer;
+use kubewright_runtime::{
     WriteGate,
     informer::{Config, SharedInformer},
     object::ObjectKey,

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use k8s_openapi::api::core::v1::ConfigMap;
-use logger_apiserver::{Fault, Verb};
-use logger_runtime::informer::{Config, HandlerOptions, SharedInformer};
+use kubewright_apiserver::{Fault, Verb};
+use kubewright_runtime::informer::{Config, HandlerOptions, SharedInformer};
 
 use crate::fixture::{
     Fixture, RecordedEvents, describe, record_events, record_events_with, run_until_idle, start_synced,

@@ -49,7 +49,7 @@ mod versions;
 #[path = "../informer/watch_failures.rs"]
 mod watch_failures;
 
-use logger_runtime::Memory;
+use kubewright_runtime::Memory;
 
 /// How the informers of the tests hold their objects.
 #[cfg(test)]

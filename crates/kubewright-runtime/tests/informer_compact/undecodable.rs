@@ -5,7 +5,7 @@ use kube::{
     Api,
     api::{DeleteParams, Patch, PatchParams, PostParams},
 };
-use logger_runtime::{SharedInformer, informer::Config};
+use kubewright_runtime::{SharedInformer, informer::Config};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::json;
 use tokio::sync::mpsc;

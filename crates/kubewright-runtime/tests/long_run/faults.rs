@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use fastrand::Rng;
-use logger_apiserver::{Fault, Faults, Requests, Verb};
+use kubewright_apiserver::{Fault, Faults, Requests, Verb};
 use tokio::time::{Instant, sleep};
 
 const STATUSES: [(u16, &str); 8] = [

@@ -16,8 +16,8 @@ use std::time::Duration;
 use fastrand::Rng;
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Secret};
 use kube::{Api, Client, api::PostParams};
-use logger_apiserver::{ApiServer, Faults, Requests, Verb};
-use logger_runtime::reflector::{Config, InitialListStrategy};
+use kubewright_apiserver::{ApiServer, Faults, Requests, Verb};
+use kubewright_runtime::reflector::{Config, InitialListStrategy};
 use tokio::{
     runtime::Handle,
     time::{Instant, sleep, timeout},

@@ -7,7 +7,7 @@ use std::{
 };
 
 use kube::Resource;
-use logger_runtime::informer::Event;
+use kubewright_runtime::informer::Event;
 use tokio::{sync::watch, time::timeout};
 
 /// Resource versions by object key.

@@ -12,7 +12,7 @@ use std::{
 use fastrand::Rng;
 use futures::StreamExt;
 use kube::{Api, api::ListParams};
-use logger_runtime::{
+use kubewright_runtime::{
     ApiObject,
     informer::{Event, HandlerOptions, HandlerRegistration, SharedInformer},
     reflector::Config,

@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use logger_runtime::{WorkQueue, workqueue::WorkItem};
+use kubewright_runtime::{WorkQueue, workqueue::WorkItem};
 use tokio::{sync::watch, time::timeout};
 
 const KEYS: usize = 16;

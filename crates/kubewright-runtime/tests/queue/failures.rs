@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use logger_runtime::workqueue::{
+use kubewright_runtime::workqueue::{
     AddOptions, Config,
     rate_limit::{ExponentialBackoff, TokenBucket},
 };

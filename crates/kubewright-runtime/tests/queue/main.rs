@@ -11,7 +11,7 @@ mod shutdown;
 
 use std::{future::Future, time::Duration};
 
-use logger_runtime::{WorkQueue, workqueue::WorkItem};
+use kubewright_runtime::{WorkQueue, workqueue::WorkItem};
 use tokio::{task::JoinHandle, time::timeout};
 
 const SOON: Duration = Duration::from_secs(1);

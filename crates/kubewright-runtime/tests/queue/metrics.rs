@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex, Weak},
 };
 
-use logger_runtime::{
+use kubewright_runtime::{
     metrics::{Counter, Gauge, Histogram, Labels, Metric, MetricsProvider, Refresh},
     workqueue::Config,
 };

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use logger_runtime::workqueue::{AddOptions, Ageing, Config, LOW_PRIORITY};
+use kubewright_runtime::workqueue::{AddOptions, Ageing, Config, LOW_PRIORITY};
 use tokio::time::Instant;
 
 use super::*;

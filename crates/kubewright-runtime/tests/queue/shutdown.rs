@@ -2,7 +2,7 @@
 
 use std::num::NonZeroUsize;
 
-use logger_runtime::workqueue::{AddError, Config, DelayedKeys, DrainReport};
+use kubewright_runtime::workqueue::{AddError, Config, DelayedKeys, DrainReport};
 use tokio::time::Instant;
 
 use super::*;

@@ -9,8 +9,8 @@ use kube::{
     Api,
     api::{DeleteParams, ListParams, PostParams},
 };
-use logger_apiserver::{ApiServer, Fault, Faults, Requests};
-use logger_runtime::{
+use kubewright_apiserver::{ApiServer, Fault, Faults, Requests};
+use kubewright_runtime::{
     Reflector,
     reflector::{Config, Event, ExponentialBackoff, InitialListStrategy},
 };

@@ -5,8 +5,8 @@ use std::time::Duration;
 use futures::StreamExt;
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::Api;
-use logger_apiserver::{ApiServer, Fault, Faults, Verb};
-use logger_runtime::{Reflector, reflector::Config};
+use kubewright_apiserver::{ApiServer, Fault, Faults, Verb};
+use kubewright_runtime::{Reflector, reflector::Config};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 

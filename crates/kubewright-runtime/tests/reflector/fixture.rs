@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures::{StreamExt, stream::BoxStream};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{Api, ResourceExt};
-use logger_runtime::{
+use kubewright_runtime::{
     Error, Reflector,
     reflector::{Config, Event},
 };

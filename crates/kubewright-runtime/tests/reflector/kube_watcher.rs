@@ -9,7 +9,7 @@ use kube::{
     Api,
     runtime::{WatchStreamExt, watcher},
 };
-use logger_runtime::reflector::{Config, InitialListStrategy};
+use kubewright_runtime::reflector::{Config, InitialListStrategy};
 
 use crate::{
     fixture::start_reflector,

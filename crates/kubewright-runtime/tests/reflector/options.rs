@@ -11,7 +11,7 @@ use std::{
 use futures::StreamExt;
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{Api, core::PartialObjectMeta};
-use logger_runtime::{
+use kubewright_runtime::{
     Reflector,
     metrics::{Counter, Gauge, Histogram, Labels, Metric, MetricsProvider},
     reflector::{Config, Event, InitialListStrategy, Shard},

@@ -7,7 +7,7 @@ use kube::{
     Api,
     api::{DeleteParams, PostParams},
 };
-use logger_runtime::{
+use kubewright_runtime::{
     Reflector,
     reflector::{Config, Event, ExponentialBackoff, InitialListStrategy},
 };

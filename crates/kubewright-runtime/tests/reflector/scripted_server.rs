@@ -11,7 +11,7 @@ use futures::{Stream, StreamExt, future, stream};
 use http::{Request, Response};
 use http_body_util::{BodyExt, StreamBody, combinators::UnsyncBoxBody};
 use kube::client::Body;
-use logger_apiserver::ApiServer;
+use kubewright_apiserver::ApiServer;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 use tower::{BoxError, ServiceExt, service_fn};

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use k8s_openapi::api::core::v1::Node;
 use kube::api::{DeleteParams, ListParams, Patch, PatchParams};
-use logger_apiserver::{ApiServer, Fault, Requests};
-use logger_runtime::{
+use kubewright_apiserver::{ApiServer, Fault, Requests};
+use kubewright_runtime::{
     CancellationToken, Controller, InformerFactory, LeaderElectionConfig, ObjectKey, ReconcileError, Sharding,
     controller::RunError,
     sharding::{ShardingError, SlotSet},
@@ -69,7 +69,7 @@ async fn a_change_of_the_field_on_a_running_fleet_waits_for_the_end_of_the_old_r
 
 /// Replaces the annotation of the Lease of the slots.
 async fn annotate(server: &ApiServer, text: &str) {
-    let patch = Patch::Merge(json!({"metadata": {"annotations": {"crates/kubewright-runtime/slots": text}}}));
+    let patch = Patch::Merge(json!({"metadata": {"annotations": {"kubewright-runtime/slots": text}}}));
     leases(server).patch(&format!("{FLEET}-slots"), &PatchParams::default(), &patch).await.unwrap();
 }
 
@@ -96,7 +96,7 @@ async fn an_invalid_table_of_slots_is_reported_until_it_is_deleted() {
     wait_until("the replica releases its slots", || replicas[0].slots().is_empty()).await;
     sleep(60 * SECOND).await;
     let reason = replicas[0].sharding.why_waiting(30 * SECOND).unwrap();
-    let expected = "invalid annotation `crates/kubewright-runtime/slots`: holder `first`: invalid slots `0-99`: expected ranges of 0 \
+    let expected = "invalid annotation `kubewright-runtime/slots`: holder `first`: invalid slots `0-99`: expected ranges of 0 \
                     to 63, such as `0-12,14`; delete the Lease when no replica runs";
     assert!(reason.ends_with(expected), "{reason}");
     leases(&server).delete(&format!("{FLEET}-slots"), &DeleteParams::default()).await.unwrap();

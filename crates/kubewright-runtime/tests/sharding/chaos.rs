@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use fastrand::Rng;
-use logger_apiserver::{ApiServer, Fault, Requests};
+use kubewright_apiserver::{ApiServer, Fault, Requests};
 use tokio::time::sleep;
 
 use crate::fixture::{Maps, Options, Record, Replica, SECOND, wait_until, wait_until_even};

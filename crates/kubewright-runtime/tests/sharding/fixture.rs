@@ -11,8 +11,8 @@ use kube::{
     Api, Client,
     api::{DeleteParams, Patch, PatchParams, PostParams},
 };
-use logger_apiserver::{ApiServer, Faults};
-use logger_runtime::{
+use kubewright_apiserver::{ApiServer, Faults};
+use kubewright_runtime::{
     CancellationToken, Controller, InformerFactory, LeaderElectionConfig, Lister, ObjectKey, ReconcileError, Sharding,
     sharding::{ShardingError, SlotSet},
 };
@@ -208,7 +208,7 @@ fn reconciler(
     record: &Record,
     lister: Lister<ConfigMap>,
     duration: Duration,
-) -> impl logger_runtime::Reconciler + use<> {
+) -> impl kubewright_runtime::Reconciler + use<> {
     let (identity, record) = (identity.to_owned(), record.clone());
     move |key: ObjectKey| {
         let (identity, record, lister) = (identity.clone(), record.clone(), lister.clone());

@@ -4,8 +4,8 @@ use std::{collections::BTreeSet, time::Duration};
 
 use k8s_openapi::api::coordination::v1::Lease;
 use kube::api::ListParams;
-use logger_apiserver::{ApiServer, Fault, Requests, Verb};
-use logger_runtime::{Sharding, sharding::SlotSet};
+use kubewright_apiserver::{ApiServer, Fault, Requests, Verb};
+use kubewright_runtime::{Sharding, sharding::SlotSet};
 use tokio::time::{Instant, sleep};
 
 use crate::fixture::{

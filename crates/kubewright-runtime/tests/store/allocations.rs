@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use allocation_counter::measure;
 use k8s_openapi::api::core::v1::ConfigMap;
-use logger_runtime::{Index, Lister, ObjectKey, Store};
+use kubewright_runtime::{Index, Lister, ObjectKey, Store};
 
 use crate::fixture::object;
 

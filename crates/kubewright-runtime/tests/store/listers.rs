@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
 use kube::core::{Expression, Selector};
-use logger_runtime::{Index, Lister, NotFound, ObjectKey, Store};
+use kubewright_runtime::{Index, Lister, NotFound, ObjectKey, Store};
 
 use crate::{MEMORY, fixture::object};
 

@@ -6,7 +6,7 @@ mod fixture;
 mod listers;
 mod running_informer;
 
-use logger_runtime::Memory;
+use kubewright_runtime::Memory;
 
 /// How the stores of the tests hold their objects. `tests/store_compact` has the same tests with the other way.
 const MEMORY: Memory = Memory::Plain;

@@ -7,8 +7,8 @@ use kube::{
     Api,
     api::{DeleteParams, PostParams},
 };
-use logger_apiserver::ApiServer;
-use logger_runtime::{
+use kubewright_apiserver::ApiServer;
+use kubewright_runtime::{
     Index, IndexError, MutationCache, ObjectKey, ResourceVersion, SharedInformer, WaitError, WriteGate,
     informer::Config,
 };

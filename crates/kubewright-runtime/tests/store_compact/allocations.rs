@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use allocation_counter::measure;
 use k8s_openapi::api::core::v1::ConfigMap;
-use logger_runtime::{Memory, Store};
+use kubewright_runtime::{Memory, Store};
 
 use crate::fixture::object;
 

@@ -10,7 +10,7 @@ mod listers;
 #[path = "../store/running_informer.rs"]
 mod running_informer;
 
-use logger_runtime::Memory;
+use kubewright_runtime::Memory;
 
 /// How the stores of the tests hold their objects.
 const MEMORY: Memory = Memory::Compact;

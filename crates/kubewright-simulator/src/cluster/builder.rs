@@ -11,7 +11,7 @@ use k8s_openapi::{
     apimachinery::pkg::api::resource::Quantity,
 };
 use kube::{Client, ResourceExt};
-use logger_runtime::{EventRecorder, InformerFactory, events::EventConfig};
+use kubewright_runtime::{EventRecorder, InformerFactory, events::EventConfig};
 use tokio::sync::mpsc;
 
 use super::{Cluster, ClusterError, Nodes, Parts, Shared};
@@ -29,7 +29,7 @@ const CAPACITY: [(&str, &str); 4] = [("cpu", "8"), ("memory", "32Gi"), ("ephemer
 /// A node of a cluster.
 ///
 /// ```
-/// use logger_simulator::NodeConfig;
+/// use kubewright_simulator::NodeConfig;
 ///
 /// let node = NodeConfig::new("worker-1").zone("zone-a").label("disk", "ssd").capacity("cpu", "2");
 /// # drop(node);

@@ -7,7 +7,7 @@ use kube::{
     Api, ResourceExt,
     api::{DeleteParams, EvictParams, ListParams},
 };
-use logger_runtime::{Error, ObjectKey, Preconditions};
+use kubewright_runtime::{Error, ObjectKey, Preconditions};
 use tokio::time::{Instant, sleep, timeout_at};
 
 use super::{Cluster, ClusterError};

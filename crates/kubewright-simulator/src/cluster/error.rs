@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use logger_runtime::{controller::RunError, events::InvalidControllerName, informer::InformerFailed};
+use kubewright_runtime::{controller::RunError, events::InvalidControllerName, informer::InformerFailed};
 use tokio::task::JoinError;
 
 /// The reason why a cluster ended, or why a call failed.
@@ -53,7 +53,7 @@ pub enum ClusterError {
     },
     /// A request failed.
     #[error(transparent)]
-    Request(#[from] logger_runtime::Error),
+    Request(#[from] kubewright_runtime::Error),
     /// A controller failed.
     #[error(transparent)]
     Controller(#[from] RunError),

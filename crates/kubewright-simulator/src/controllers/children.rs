@@ -5,7 +5,7 @@ use kube::{
     ResourceExt,
     api::{DeleteParams, PostParams},
 };
-use logger_runtime::{Error, Preconditions, TypedClient, object::ApiObject};
+use kubewright_runtime::{Error, Preconditions, TypedClient, object::ApiObject};
 
 use crate::environment::Recorder;
 

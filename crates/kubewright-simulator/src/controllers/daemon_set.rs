@@ -8,7 +8,7 @@ use k8s_openapi::api::{
     core::v1::{Node, NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, Pod, Toleration},
 };
 use kube::ResourceExt;
-use logger_runtime::{Action, Context, Controller, Error, ObjectKey, ReconcileError, Store};
+use kubewright_runtime::{Action, Context, Controller, Error, ObjectKey, ReconcileError, Store};
 
 use super::{
     children::{self, count, nonzero},

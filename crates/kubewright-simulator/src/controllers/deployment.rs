@@ -11,7 +11,7 @@ use k8s_openapi::api::{
     apps::v1::{Deployment, DeploymentSpec, ReplicaSet},
     core::v1::Pod,
 };
-use logger_runtime::{Action, Context, Controller, Index, ReconcileError, Store};
+use kubewright_runtime::{Action, Context, Controller, Index, ReconcileError, Store};
 
 use crate::{
     environment::{Environment, Recorder, controlled_by},
@@ -48,7 +48,7 @@ pub(super) fn controller(environment: &Environment) -> Controller {
         let namespace = pod.metadata.namespace.as_deref().unwrap_or_default();
         let set = owner.and_then(|owner| owners.get(namespace, &owner.name));
         let deployment = set.as_deref().and_then(controller_of);
-        deployment.map(|owner| logger_runtime::ObjectKey::namespaced(namespace, &owner.name))
+        deployment.map(|owner| kubewright_runtime::ObjectKey::namespaced(namespace, &owner.name))
     };
     Controller::for_informer("deployment", &deployments)
         .owns(&sets)

@@ -13,7 +13,7 @@ use kube::{
     ResourceExt,
     api::{DeleteParams, PostParams},
 };
-use logger_runtime::{Action, Context, Controller, Error, ObjectKey, ReconcileError, Store};
+use kubewright_runtime::{Action, Context, Controller, Error, ObjectKey, ReconcileError, Store};
 
 use crate::{
     environment::Environment,

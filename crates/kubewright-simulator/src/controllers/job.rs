@@ -10,7 +10,7 @@ use k8s_openapi::api::{
     core::v1::{EnvVar, EnvVarSource, ObjectFieldSelector, Pod},
 };
 use kube::{ResourceExt, api::DeleteParams};
-use logger_runtime::{Action, Context, Controller, Preconditions, ReconcileError, Store};
+use kubewright_runtime::{Action, Context, Controller, Preconditions, ReconcileError, Store};
 
 use super::children::{self, BURST, count, nonzero};
 use crate::{

@@ -15,7 +15,7 @@ use k8s_openapi::{
     apimachinery::pkg::apis::meta::v1::{Condition, Time},
 };
 use kube::ResourceExt;
-use logger_runtime::{Action, Context, Controller, ObjectKey, ReconcileError, Store};
+use kubewright_runtime::{Action, Context, Controller, ObjectKey, ReconcileError, Store};
 use tokio::time::Instant;
 
 use super::children::count;

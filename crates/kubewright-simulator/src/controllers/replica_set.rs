@@ -8,7 +8,7 @@ use k8s_openapi::api::{
     core::v1::{Pod, PodTemplateSpec},
 };
 use kube::ResourceExt;
-use logger_runtime::{Action, Context, Controller, Error, ReconcileError, Store};
+use kubewright_runtime::{Action, Context, Controller, Error, ReconcileError, Store};
 
 use super::children::{self, BURST, count, nonzero};
 use crate::{

@@ -10,7 +10,7 @@ use kube::{
     ResourceExt,
     api::{DeleteParams, Patch, PatchParams, PostParams},
 };
-use logger_runtime::{Error, Store, TypedClient, object::ApiObject};
+use kubewright_runtime::{Error, Store, TypedClient, object::ApiObject};
 use serde_json::{Value, json};
 
 use crate::model::{

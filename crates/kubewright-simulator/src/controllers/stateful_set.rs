@@ -9,7 +9,7 @@ use k8s_openapi::api::{
     core::v1::{PersistentVolumeClaim, Pod},
 };
 use kube::{ResourceExt, api::PostParams};
-use logger_runtime::{Action, Context, Controller, Error, ReconcileError, Store};
+use kubewright_runtime::{Action, Context, Controller, Error, ReconcileError, Store};
 
 use super::{
     children::{self, count, nonzero},

@@ -20,7 +20,7 @@ use kube::{
     Api, ResourceExt,
     api::{Patch, PatchParams, PostParams},
 };
-use logger_runtime::{CancellationToken, Event, HandlerOptions, object::ApiObject};
+use kubewright_runtime::{CancellationToken, Event, HandlerOptions, object::ApiObject};
 use serde_json::{Value, json};
 use tokio::{sync::watch, task::JoinSet, time::sleep};
 

@@ -7,7 +7,7 @@ use kube::{
     Api, ResourceExt,
     api::{DeleteParams, Patch, PatchParams},
 };
-use logger_runtime::Preconditions;
+use kubewright_runtime::Preconditions;
 use serde_json::json;
 use tokio::{
     sync::watch,

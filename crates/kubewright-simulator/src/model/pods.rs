@@ -7,7 +7,7 @@ use k8s_openapi::{
     apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference, Time},
 };
 use kube::{Resource, ResourceExt};
-use logger_runtime::object::ApiObject;
+use kubewright_runtime::object::ApiObject;
 
 use super::clock::{Clock, seconds};
 

@@ -6,7 +6,7 @@ use k8s_openapi::{
     api::core::v1::{Container, Node, Pod},
     apimachinery::pkg::api::resource,
 };
-use logger_crd::quantity::Quantity;
+use kubewright_crd::quantity::Quantity;
 
 /// Amounts of resources by name, in billionths of their unit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use kube::{
     Api, ResourceExt,
     api::{DeleteParams, Patch, PatchParams},
 };
-use logger_runtime::{Preconditions, Store};
+use kubewright_runtime::{Preconditions, Store};
 use serde_json::json;
 use tokio::time::{Instant, sleep_until};
 

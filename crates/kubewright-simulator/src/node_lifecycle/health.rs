@@ -13,7 +13,7 @@ use kube::{
     Api, ResourceExt,
     api::{Patch, PatchParams},
 };
-use logger_runtime::Store;
+use kubewright_runtime::Store;
 use serde_json::json;
 use tokio::time::{Instant, MissedTickBehavior, interval};
 

@@ -9,8 +9,8 @@ use k8s_openapi::api::{
     policy::v1::PodDisruptionBudget,
 };
 use kube::ResourceExt;
-use logger_apiserver::{ApiServer, Fault, Faults, Requests, Verb};
-use logger_simulator::ClusterError;
+use kubewright_apiserver::{ApiServer, Fault, Faults, Requests, Verb};
+use kubewright_simulator::ClusterError;
 use serde_json::json;
 use tokio::time::{Instant, timeout};
 
@@ -256,7 +256,7 @@ async fn the_pods_of_a_missing_node_are_deleted_after_a_quarantine() {
 
 #[tokio::test(start_paused = true)]
 async fn pods_have_different_addresses_after_a_restart() {
-    let zone = |cluster: logger_simulator::ClusterBuilder| cluster.zone("a", 1);
+    let zone = |cluster: kubewright_simulator::ClusterBuilder| cluster.zone("a", 1);
     let fixture = Fixture::start(&["a-1"], zone).await;
     fixture.deploy("web", 2, json!({})).await;
     let client = fixture.client.clone();

@@ -11,9 +11,9 @@ use kube::{
     Api, Client, ResourceExt,
     api::{ListParams, Patch, PatchParams, PostParams},
 };
-use logger_apiserver::ApiServer;
-use logger_runtime::{CancellationToken, client::ScopedObject, object::ApiObject};
-use logger_simulator::{Cluster, ClusterBuilder, ClusterError};
+use kubewright_apiserver::ApiServer;
+use kubewright_runtime::{CancellationToken, client::ScopedObject, object::ApiObject};
+use kubewright_simulator::{Cluster, ClusterBuilder, ClusterError};
 use serde_json::{Value, json};
 use tokio::{task::JoinHandle, time::timeout};
 
@@ -79,7 +79,7 @@ impl Fixture {
     /// Waits until all objects of a kind meet a condition, which is called with every state. They are sorted by name.
     pub(crate) async fn wait_for<K>(&self, what: &str, mut condition: impl FnMut(&[Arc<K>]) -> bool) -> Vec<Arc<K>>
     where
-        K: ScopedObject + logger_core::verbs::List + logger_core::verbs::Watch,
+        K: ScopedObject + kubewright_core::verbs::List + kubewright_core::verbs::Watch,
     {
         let informer = self.cluster.informers().informer::<K>();
         self.cluster.informers().start();

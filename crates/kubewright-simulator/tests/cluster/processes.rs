@@ -9,7 +9,7 @@ use std::{
 
 use k8s_openapi::api::{core::v1::Pod, events::v1::Event};
 use kube::{ResourceExt, api::DeleteParams};
-use logger_simulator::{Processes, Runtime};
+use kubewright_simulator::{Processes, Runtime};
 use serde_json::{Value, json};
 
 use crate::fixture::{Fixture, is_ready, waiting_reason};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use k8s_openapi::api::{apps::v1::Deployment, core::v1::Pod};
 use kube::ResourceExt;
-use logger_simulator::NodeConfig;
+use kubewright_simulator::NodeConfig;
 use serde_json::{Value, json};
 
 use crate::fixture::{Fixture, deployment, node};

@@ -9,7 +9,7 @@ use k8s_openapi::api::{
     discovery::v1::EndpointSlice,
 };
 use kube::{ResourceExt, api::DeleteParams};
-use logger_simulator::NodeConfig;
+use kubewright_simulator::NodeConfig;
 use serde_json::{Value, json};
 
 use crate::fixture::{Fixture, deployment, is_ready, names, node, template, waiting_reason};

@@ -7,8 +7,8 @@ pub mod rbac_v1;
 pub mod widgets_v1;
 
 use std::time::Duration;
-use logger_core::GroupVersionResource;
-use logger_runtime::{
+use kubewright_core::GroupVersionResource;
+use kubewright_runtime::{
     GenericInformer, InformerFactory, InformerFactoryBuilder, SyncError,
 };
 use crate::clientset::Clientset;

@@ -2,8 +2,8 @@
 
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{DeleteParams, PostParams};
-use logger_apply::core_v1::ConfigMapApply;
-use logger_runtime::{Action, Controller, Error, FieldManager, ObjectKey, ReconcileError, Reconciler};
+use kubewright_apply::core_v1::ConfigMapApply;
+use kubewright_runtime::{Action, Controller, Error, FieldManager, ObjectKey, ReconcileError, Reconciler};
 use widget_client::{
     Clientset, SharedInformerFactory,
     listers::{core_v1::ConfigMapLister, widgets_v1::WidgetLister},

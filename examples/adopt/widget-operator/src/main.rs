@@ -34,7 +34,7 @@ async fn main() -> Result<()> {
     let args = Args::parse();
     let client = match args.kubeconfig {
         Some(file) => connect(file).await?,
-        None => logger_apiserver::ApiServer::new().client(),
+        None => kubewright_apiserver::ApiServer::new().client(),
     };
     scenario::run(client, &args.namespace).await
 }

@@ -11,7 +11,7 @@ use kube::{
     api::{DeleteParams, Patch, PatchParams, PostParams},
     runtime::wait::{Condition, await_condition, conditions},
 };
-use logger_runtime::CancellationToken;
+use kubewright_runtime::CancellationToken;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 use widget_client::{Clientset, SharedInformerFactory};

@@ -42,7 +42,7 @@ pub struct VisitSpec {
     pub widget: String,
 }
 
-logger_core::adopt! {
+kubewright_core::adopt! {
     built_in = [
         k8s_openapi::api::apps::v1::Deployment,
         k8s_openapi::api::core::v1::ConfigMap,

@@ -2,7 +2,7 @@
 
 use std::{net::SocketAddr, path::Path, time::Duration};
 
-use logger_apiserver::{
+use kubewright_apiserver::{
     ApiServer, DataDirError, Safety,
     serve::{self, Limits},
 };

@@ -2,11 +2,11 @@
 
 use std::{io, net::SocketAddr, path::PathBuf, time::Duration};
 
-use logger_apiserver::DataDirError;
-use logger_manager::{ManagerError, manager::BuildError};
+use kubewright_apiserver::DataDirError;
+use kubewright_manager::{ManagerError, manager::BuildError};
+use kubewright_runtime::kube;
+use kubewright_simulator::ClusterError;
 use logger_operator::OperatorError;
-use logger_runtime::kube;
-use logger_simulator::ClusterError;
 use tokio::task::JoinError;
 
 use crate::definition::DefinitionError;

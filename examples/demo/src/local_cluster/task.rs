@@ -1,6 +1,6 @@
 //! A task with a stop signal.
 
-use logger_runtime::CancellationToken;
+use kubewright_runtime::CancellationToken;
 use tokio::task::JoinError;
 use tokio_util::task::AbortOnDropHandle;
 

@@ -2,8 +2,8 @@
 
 use gadget_client::{Clientset, SharedInformerFactory, listers::gadgets_v1::GadgetLister};
 use gadget_types::v1::GadgetStatus;
-use logger_core::DeepCopy;
-use logger_runtime::{CancellationToken, Controller, Error, ObjectKey, kube::api::PostParams};
+use kubewright_core::DeepCopy;
+use kubewright_runtime::{CancellationToken, Controller, Error, ObjectKey, kube::api::PostParams};
 
 /// Runs the controller until `stop` is cancelled.
 pub async fn run(clientset: Clientset, stop: CancellationToken) -> anyhow::Result<()> {

@@ -6,7 +6,7 @@ use k8s_openapi::{
     apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
     apimachinery::pkg::apis::meta::v1::ObjectMeta,
 };
-use logger_runtime::{
+use kubewright_runtime::{
     CancellationToken,
     kube::{Api, api::PostParams, runtime::wait::await_condition},
 };
@@ -15,7 +15,7 @@ const CRD: &str = include_str!("../../config/crd/bases/gadgets.example.dev_gadge
 
 #[tokio::test(start_paused = true)]
 async fn gadgets_become_ready() {
-    let client = logger_apiserver::ApiServer::new().client();
+    let client = kubewright_apiserver::ApiServer::new().client();
     let crd: CustomResourceDefinition = serde_saphyr::from_str(CRD).unwrap();
     Api::all(client.clone()).create(&PostParams::default(), &crd).await.unwrap();
 

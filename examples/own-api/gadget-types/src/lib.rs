@@ -1,6 +1,6 @@
 //! The API of gadgets.
 
-use logger_core::meta::ApiGroup;
+use kubewright_core::meta::ApiGroup;
 
 pub mod v1;
 

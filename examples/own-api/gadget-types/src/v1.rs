@@ -1,7 +1,7 @@
 //! Version `v1` of group `gadgets.example.dev`.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
-use logger_core::{DeepCopy, Object, ObjectList};
+use kubewright_core::{DeepCopy, Object, ObjectList};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -43,4 +43,4 @@ pub struct GadgetList {
     pub items: Vec<Gadget>,
 }
 
-logger_core::group_version! { group = "gadgets.example.dev", version = "v1", kinds = [Gadget, GadgetList] }
+kubewright_core::group_version! { group = "gadgets.example.dev", version = "v1", kinds = [Gadget, GadgetList] }

@@ -4,8 +4,8 @@
 pub mod matrix_v1;
 
 use std::time::Duration;
-use logger_core::GroupVersionResource;
-use logger_runtime::{
+use kubewright_core::GroupVersionResource;
+use kubewright_runtime::{
     GenericInformer, InformerFactory, InformerFactoryBuilder, SyncError,
 };
 use crate::clientset::Clientset;

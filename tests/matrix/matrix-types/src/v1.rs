@@ -4,7 +4,7 @@ use k8s_openapi::{
     api::autoscaling::v1::Scale,
     apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta},
 };
-use logger_core::{ApplyConfiguration, DeepCopy, Object, ObjectList};
+use kubewright_core::{ApplyConfiguration, DeepCopy, Object, ObjectList};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -165,7 +165,7 @@ macro_rules! declare {
             $(list! { $list of $kind })?
         )*
 
-        logger_core::group_version! {
+        kubewright_core::group_version! {
             group = "matrix.example.org",
             version = "v1",
             kinds = [

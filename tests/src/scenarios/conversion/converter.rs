@@ -9,7 +9,7 @@ use std::{
 use bytes::Bytes;
 use http::{Request, Response, StatusCode, header::CONTENT_TYPE};
 use k8s_openapi::ByteString;
-use logger_manager::{
+use kubewright_manager::{
     CancellationToken,
     serving::{Certificates, Router, Server, ServerConfig, ServerError},
 };

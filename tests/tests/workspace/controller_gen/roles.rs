@@ -10,7 +10,7 @@ use std::{
 
 use fastrand::Rng;
 use k8s_openapi::api::rbac::v1::PolicyRule;
-use logger_project::rbac::normalize;
+use kubewright_project::rbac::normalize;
 use serde_json::{Value, json};
 
 use super::twins::{build_or_skip, run};

@@ -8,7 +8,7 @@ use std::{
     process::Command,
 };
 
-use logger_codegen::{CrdOptions, Layout, generate};
+use kubewright_codegen::{CrdOptions, Layout, generate};
 use serde_json::Value;
 
 /// The directory of the Go module, in which the tool is built.
@@ -24,7 +24,7 @@ pub struct Twins {
 /// Generates both, or prints one line and skips if Go, which builds controller-gen, is missing.
 ///
 /// # Panics
-/// Go is missing and `LOGGER_REQUIRE_CONTROL_PLANE` is 1, or a tool failed.
+/// Go is missing and `KUBEWRIGHT_REQUIRE_CONTROL_PLANE` is 1, or a tool failed.
 pub fn find_or_skip() -> Option<Twins> {
     let tool = build_or_skip(Path::new(MODULE))?;
     Some(Twins { ours: ours(), theirs: theirs(&tool) })
@@ -37,7 +37,7 @@ pub fn find_or_skip() -> Option<Twins> {
 /// As [`find_or_skip`].
 pub fn build_or_skip(module: &Path) -> Option<PathBuf> {
     if Command::new("go").arg("version").output().is_err() {
-        let required = std::env::var_os("LOGGER_REQUIRE_CONTROL_PLANE").is_some_and(|value| value == "1");
+        let required = std::env::var_os("KUBEWRIGHT_REQUIRE_CONTROL_PLANE").is_some_and(|value| value == "1");
         assert!(!required, "controller-gen cannot be built; install Go");
         std::io::stderr().write_all(b"SKIPPED controller-gen: no Go to build it with; install Go\n").unwrap();
         return None;

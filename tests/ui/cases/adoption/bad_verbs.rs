@@ -3,7 +3,7 @@
 #[path = "../kube_kinds.rs"]
 mod kube_kinds;
 
-logger_core::adopt! {
+kubewright_core::adopt! {
     custom_resources = [kube_kinds::Widget(status, only_verbs = [gett, explode]), kube_kinds::Theme(readonly, no_verbs)],
 }
 

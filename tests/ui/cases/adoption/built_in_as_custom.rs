@@ -1,5 +1,5 @@
 //! A built-in kind in `custom_resources`.
 
-logger_core::adopt! { custom_resources = [k8s_openapi::api::core::v1::ConfigMap] }
+kubewright_core::adopt! { custom_resources = [k8s_openapi::api::core::v1::ConfigMap] }
 
 fn main() {}

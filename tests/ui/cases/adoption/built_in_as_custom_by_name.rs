@@ -2,6 +2,6 @@
 
 pub use k8s_openapi::api::core::v1::ConfigMap;
 
-logger_core::adopt! { custom_resources = [ConfigMap] }
+kubewright_core::adopt! { custom_resources = [ConfigMap] }
 
 fn main() {}

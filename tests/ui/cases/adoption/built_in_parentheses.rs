@@ -1,5 +1,5 @@
 //! Keys of a built-in kind.
 
-logger_core::adopt! { built_in = [k8s_openapi::api::core::v1::Pod(readonly)] }
+kubewright_core::adopt! { built_in = [k8s_openapi::api::core::v1::Pod(readonly)] }
 
 fn main() {}

@@ -1,5 +1,5 @@
 //! A duplicate kind.
 
-logger_core::adopt! { built_in = [k8s_openapi::api::core::v1::Pod, k8s_openapi::api::core::v1::Pod] }
+kubewright_core::adopt! { built_in = [k8s_openapi::api::core::v1::Pod, k8s_openapi::api::core::v1::Pod] }
 
 fn main() {}

@@ -1,5 +1,5 @@
 //! Empty lists.
 
-logger_core::adopt! { built_in = [], custom_resources = [] }
+kubewright_core::adopt! { built_in = [], custom_resources = [] }
 
 fn main() {}

@@ -3,6 +3,6 @@
 #[path = "../kube_kinds.rs"]
 mod kube_kinds;
 
-logger_core::adopt! { custom_resources = [kube_kinds::Theme(status)] }
+kubewright_core::adopt! { custom_resources = [kube_kinds::Theme(status)] }
 
 fn main() {}

@@ -15,6 +15,6 @@ pub struct Leaf {
     pub metadata: ObjectMeta,
 }
 
-logger_core::adopt! { custom_resources = [Page, Leaf] }
+kubewright_core::adopt! { custom_resources = [Page, Leaf] }
 
 fn main() {}

@@ -5,6 +5,6 @@ mod kube_kinds;
 
 pub struct Sprocket;
 
-logger_core::adopt! { custom_resources = [kube_kinds::WidgetSpec(status), Sprocket] }
+kubewright_core::adopt! { custom_resources = [kube_kinds::WidgetSpec(status), Sprocket] }
 
 fn main() {}

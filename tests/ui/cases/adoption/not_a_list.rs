@@ -1,5 +1,5 @@
 //! One kind that is not in a list.
 
-logger_core::adopt! { built_in = k8s_openapi::api::core::v1::Pod }
+kubewright_core::adopt! { built_in = k8s_openapi::api::core::v1::Pod }
 
 fn main() {}

@@ -2,6 +2,6 @@
 
 pub struct Sprocket;
 
-logger_core::adopt! { built_in = [Sprocket, k8s_openapi::api::core::v1::PodSpec] }
+kubewright_core::adopt! { built_in = [Sprocket, k8s_openapi::api::core::v1::PodSpec] }
 
 fn main() {}

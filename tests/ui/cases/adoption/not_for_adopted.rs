@@ -3,7 +3,7 @@
 #[path = "../kube_kinds.rs"]
 mod kube_kinds;
 
-logger_core::adopt! {
+kubewright_core::adopt! {
     custom_resources = [
         kube_kinds::Theme(non_namespaced),
         kube_kinds::Widget(status, method(name = scale, verb = get), index(name = by_speed, by = crate::by_speed)),

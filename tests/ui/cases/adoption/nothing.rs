@@ -1,5 +1,5 @@
 //! No kinds.
 
-logger_core::adopt! {}
+kubewright_core::adopt! {}
 
 fn main() {}

@@ -1,5 +1,5 @@
 //! A kind of another crate.
 
-logger_core::adopt! { custom_resources = [logger_types::v1::Logger(readonly)] }
+kubewright_core::adopt! { custom_resources = [logger_types::v1::Logger(readonly)] }
 
 fn main() {}

@@ -11,6 +11,6 @@ mod hidden {
     pub(crate) struct GaugeSpec {}
 }
 
-logger_core::adopt! { custom_resources = [Widget(status), hidden::Gauge] }
+kubewright_core::adopt! { custom_resources = [Widget(status), hidden::Gauge] }
 
 fn main() {}

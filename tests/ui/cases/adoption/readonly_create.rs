@@ -4,9 +4,9 @@
 mod kube_kinds;
 
 use kube::api::PostParams;
-use logger_runtime::TypedClient;
+use kubewright_runtime::TypedClient;
 
-logger_core::adopt! { custom_resources = [kube_kinds::Widget(readonly)] }
+kubewright_core::adopt! { custom_resources = [kube_kinds::Widget(readonly)] }
 
 pub fn write(widgets: &TypedClient<Widget>, widget: &Widget) {
     let _ = widgets.create(widget, &PostParams::default());

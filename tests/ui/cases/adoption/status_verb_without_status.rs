@@ -3,6 +3,6 @@
 #[path = "../kube_kinds.rs"]
 mod kube_kinds;
 
-logger_core::adopt! { custom_resources = [kube_kinds::Theme(only_verbs = [get, update_status])] }
+kubewright_core::adopt! { custom_resources = [kube_kinds::Theme(only_verbs = [get, update_status])] }
 
 fn main() {}

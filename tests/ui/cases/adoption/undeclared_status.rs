@@ -3,6 +3,6 @@
 #[path = "../kube_kinds.rs"]
 mod kube_kinds;
 
-logger_core::adopt! { custom_resources = [kube_kinds::Widget] }
+kubewright_core::adopt! { custom_resources = [kube_kinds::Widget] }
 
 fn main() {}

@@ -1,6 +1,6 @@
 //! An attribute on a field of a type that is applied atomically.
 
-use logger_core::ApplyConfiguration;
+use kubewright_core::ApplyConfiguration;
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, PartialEq, ApplyConfiguration, Deserialize, Serialize)]

@@ -1,6 +1,6 @@
 //! An atomic field whose type cannot be used in a configuration.
 
-use logger_core::ApplyConfiguration;
+use kubewright_core::ApplyConfiguration;
 use serde::{Deserialize, Serialize};
 
 #[derive(ApplyConfiguration, Deserialize, Serialize)]

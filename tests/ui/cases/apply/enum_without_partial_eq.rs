@@ -1,6 +1,6 @@
 //! An enum that cannot be used in a configuration.
 
-use logger_core::ApplyConfiguration;
+use kubewright_core::ApplyConfiguration;
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, ApplyConfiguration, Deserialize, Serialize)]

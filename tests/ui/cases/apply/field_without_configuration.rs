@@ -1,6 +1,6 @@
 //! A field whose type can be applied neither by field nor atomically.
 
-use logger_core::ApplyConfiguration;
+use kubewright_core::ApplyConfiguration;
 use serde::{Deserialize, Serialize};
 
 #[derive(ApplyConfiguration, Deserialize, Serialize)]

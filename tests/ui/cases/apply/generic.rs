@@ -1,6 +1,6 @@
 //! A generic type.
 
-use logger_core::ApplyConfiguration;
+use kubewright_core::ApplyConfiguration;
 
 #[derive(ApplyConfiguration)]
 pub struct Page<T> {

@@ -1,6 +1,6 @@
 //! A custom serialisation of a field, and different names for reading and writing.
 
-use logger_core::ApplyConfiguration;
+use kubewright_core::ApplyConfiguration;
 use serde::{Deserialize, Serialize};
 
 #[derive(ApplyConfiguration, Deserialize, Serialize)]

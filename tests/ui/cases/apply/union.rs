@@ -1,6 +1,6 @@
 //! A union.
 
-use logger_core::ApplyConfiguration;
+use kubewright_core::ApplyConfiguration;
 
 #[derive(ApplyConfiguration)]
 pub union Either {

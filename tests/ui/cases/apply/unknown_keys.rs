@@ -1,6 +1,6 @@
 //! Unknown keys.
 
-use logger_core::ApplyConfiguration;
+use kubewright_core::ApplyConfiguration;
 
 #[derive(ApplyConfiguration)]
 #[apply(atomic)]

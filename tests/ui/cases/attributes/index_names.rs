@@ -1,10 +1,10 @@
 //! Duplicate and invalid names of indexes, and a missing function.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
-use logger_core::{DeepCopy, Object, ObjectList};
+use kubewright_core::{DeepCopy, Object, ObjectList};
 use schemars::JsonSchema;
 
-logger_core::group_version! { group = "example.com", version = "v1", kinds = [Widget, WidgetList] }
+kubewright_core::group_version! { group = "example.com", version = "v1", kinds = [Widget, WidgetList] }
 
 #[derive(Clone, Debug, DeepCopy, JsonSchema, Object)]
 #[genclient(index(name = by_size, by = Widget::sizes), index(name = by_size, by = Widget::sizes), index(name = "x", by = f), index(name = BySize, by = Widget::sizes), index(by = Widget::sizes), index(name = other))]

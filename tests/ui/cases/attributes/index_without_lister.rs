@@ -1,10 +1,10 @@
 //! An index without a lister.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
-use logger_core::{DeepCopy, Object, ObjectList};
+use kubewright_core::{DeepCopy, Object, ObjectList};
 use schemars::JsonSchema;
 
-logger_core::group_version! { group = "example.com", version = "v1", kinds = [Widget, WidgetList] }
+kubewright_core::group_version! { group = "example.com", version = "v1", kinds = [Widget, WidgetList] }
 
 #[derive(Clone, Debug, DeepCopy, JsonSchema, Object)]
 #[genclient(only_verbs = [list, watch], index(name = by_size, by = sizes))]

@@ -1,7 +1,7 @@
 //! A default that is not a function.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use logger_core::{DeepCopy, Object};
+use kubewright_core::{DeepCopy, Object};
 use schemars::JsonSchema;
 
 #[derive(Clone, Debug, DeepCopy, JsonSchema, Object)]
@@ -12,6 +12,6 @@ pub struct Widget {
     pub size: i32,
 }
 
-logger_core::group_version! { group = "example.com", version = "v1", kinds = [Widget] }
+kubewright_core::group_version! { group = "example.com", version = "v1", kinds = [Widget] }
 
 fn main() {}

@@ -1,13 +1,13 @@
 //! Keys for verbs that exclude each other, of which Go ignores one.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
-use logger_core::{DeepCopy, Object, ObjectList};
+use kubewright_core::{DeepCopy, Object, ObjectList};
 use schemars::JsonSchema;
 
 #[path = "../uses.rs"]
 mod uses;
 
-logger_core::group_version! { group = "example.com", version = "v1", kinds = [Widget, WidgetList] }
+kubewright_core::group_version! { group = "example.com", version = "v1", kinds = [Widget, WidgetList] }
 
 #[derive(Clone, Debug, DeepCopy, JsonSchema, Object)]
 #[genclient(only_verbs = [create], skip_verbs = [create])]

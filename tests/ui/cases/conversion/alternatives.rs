@@ -1,10 +1,10 @@
 //! Several conversions of one kind.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use logger_core::{DeepCopy, Object};
+use kubewright_core::{DeepCopy, Object};
 use schemars::JsonSchema;
 
-logger_core::group_version! { group = "example.com", version = "v1", kinds = [Both, Located, Neither] }
+kubewright_core::group_version! { group = "example.com", version = "v1", kinds = [Both, Located, Neither] }
 
 #[derive(Clone, Debug, DeepCopy, JsonSchema, Object)]
 #[genclient]

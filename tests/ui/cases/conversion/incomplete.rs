@@ -1,10 +1,10 @@
 //! A Service without a namespace, and its keys without it.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use logger_core::{DeepCopy, Object};
+use kubewright_core::{DeepCopy, Object};
 use schemars::JsonSchema;
 
-logger_core::group_version! { group = "example.com", version = "v1", kinds = [Nowhere, Alone, Mixed] }
+kubewright_core::group_version! { group = "example.com", version = "v1", kinds = [Nowhere, Alone, Mixed] }
 
 #[derive(Clone, Debug, DeepCopy, JsonSchema, Object)]
 #[genclient]

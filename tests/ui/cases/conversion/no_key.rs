@@ -1,10 +1,10 @@
 //! No key, and no reason.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use logger_core::{DeepCopy, Object};
+use kubewright_core::{DeepCopy, Object};
 use schemars::JsonSchema;
 
-logger_core::group_version! { group = "example.com", version = "v1", kinds = [Empty, Blank] }
+kubewright_core::group_version! { group = "example.com", version = "v1", kinds = [Empty, Blank] }
 
 #[derive(Clone, Debug, DeepCopy, JsonSchema, Object)]
 #[genclient]

@@ -1,10 +1,10 @@
 //! A kind that derives `Convert` and declares that nothing converts it.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use logger_core::{Convert, DeepCopy, Object};
+use kubewright_core::{Convert, DeepCopy, Object};
 use schemars::JsonSchema;
 
-logger_core::group_version! { group = "example.com", version = "v1", kinds = [Widget] }
+kubewright_core::group_version! { group = "example.com", version = "v1", kinds = [Widget] }
 
 #[derive(Clone, Debug, Convert, DeepCopy, JsonSchema, Object)]
 #[genclient]

@@ -1,10 +1,10 @@
 //! Values of other types.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use logger_core::{DeepCopy, Object};
+use kubewright_core::{DeepCopy, Object};
 use schemars::JsonSchema;
 
-logger_core::group_version! { group = "example.com", version = "v1", kinds = [Flag, Number, Reasonless, Text, Twice] }
+kubewright_core::group_version! { group = "example.com", version = "v1", kinds = [Flag, Number, Reasonless, Text, Twice] }
 
 #[derive(Clone, Debug, DeepCopy, JsonSchema, Object)]
 #[genclient]

@@ -1,6 +1,6 @@
 //! A field of the hub that is listed although a field converts into it.
 
-use logger_core::Convert;
+use kubewright_core::Convert;
 use serde::{Deserialize, Serialize};
 
 #[derive(Convert, Deserialize, Serialize)]

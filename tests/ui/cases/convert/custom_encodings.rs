@@ -1,6 +1,6 @@
 //! Types whose encoding is not that of their fields.
 
-use logger_core::Convert;
+use kubewright_core::Convert;
 use serde::{Deserialize, Serialize};
 
 #[derive(Convert, Deserialize, Serialize)]

@@ -1,6 +1,6 @@
 //! Different names for serialization and deserialization.
 
-use logger_core::Convert;
+use kubewright_core::Convert;
 use serde::{Deserialize, Serialize};
 
 #[derive(Convert, Deserialize, Serialize)]

@@ -1,6 +1,6 @@
 //! Keys that need a value, on a flattened field.
 
-use logger_core::Convert;
+use kubewright_core::Convert;
 use serde::{Deserialize, Serialize};
 
 #[derive(Convert, Deserialize, Serialize)]

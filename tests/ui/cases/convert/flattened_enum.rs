@@ -1,6 +1,6 @@
 //! A flattened enum that differs between the versions.
 
-use logger_core::Convert;
+use kubewright_core::Convert;
 use serde::{Deserialize, Serialize};
 
 #[derive(Convert, Deserialize, Serialize)]

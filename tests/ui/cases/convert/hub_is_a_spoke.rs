@@ -1,6 +1,6 @@
 //! A hub that is a spoke itself.
 
-use logger_core::Convert;
+use kubewright_core::Convert;
 use serde::{Deserialize, Serialize};
 
 #[derive(Convert, Deserialize, Serialize)]

@@ -1,6 +1,6 @@
 //! A hub that is not declared as one.
 
-use logger_core::Convert;
+use kubewright_core::Convert;
 use serde::{Deserialize, Serialize};
 
 #[derive(Deserialize, Serialize)]

@@ -1,6 +1,6 @@
 //! An integer that is narrower in the spoke.
 
-use logger_core::Convert;
+use kubewright_core::Convert;
 use serde::{Deserialize, Serialize};
 
 #[derive(Convert, Deserialize, Serialize)]

@@ -1,6 +1,6 @@
 //! A list of a nested type without a conversion.
 
-use logger_core::Convert;
+use kubewright_core::Convert;
 use serde::{Deserialize, Serialize};
 
 #[derive(Deserialize, Serialize)]

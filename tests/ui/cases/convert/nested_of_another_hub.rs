@@ -1,6 +1,6 @@
 //! A nested type that converts into another type of the hub.
 
-use logger_core::Convert;
+use kubewright_core::Convert;
 use serde::{Deserialize, Serialize};
 
 #[derive(Convert, Deserialize, Serialize)]

@@ -1,6 +1,6 @@
 //! A nested type of the spoke without a conversion.
 
-use logger_core::Convert;
+use kubewright_core::Convert;
 use serde::{Deserialize, Serialize};
 
 #[derive(Deserialize, Serialize)]

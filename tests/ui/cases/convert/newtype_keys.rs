@@ -1,6 +1,6 @@
 //! Keys that do not apply to a newtype.
 
-use logger_core::Convert;
+use kubewright_core::Convert;
 use serde::{Deserialize, Serialize};
 
 #[derive(Convert, Deserialize, Serialize)]

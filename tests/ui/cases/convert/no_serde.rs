@@ -1,6 +1,6 @@
 //! A type without a JSON encoding.
 
-use logger_core::Convert;
+use kubewright_core::Convert;
 
 #[derive(Convert)]
 #[convert(hub)]

@@ -1,6 +1,6 @@
 //! A required field of the hub that objects of the spoke do not have.
 
-use logger_core::Convert;
+use kubewright_core::Convert;
 use serde::{Deserialize, Serialize};
 
 #[derive(Convert, Deserialize, Serialize)]

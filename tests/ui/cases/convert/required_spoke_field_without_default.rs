@@ -1,6 +1,6 @@
 //! A required field of the spoke that objects of the hub do not have.
 
-use logger_core::Convert;
+use kubewright_core::Convert;
 use serde::{Deserialize, Serialize};
 
 #[derive(Convert, Deserialize, Serialize)]

@@ -1,6 +1,6 @@
 //! A field with a default of serde in the spoke only.
 
-use logger_core::Convert;
+use kubewright_core::Convert;
 use serde::{Deserialize, Serialize};
 
 #[derive(Convert, Deserialize, Serialize)]

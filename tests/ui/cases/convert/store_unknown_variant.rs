@@ -1,6 +1,6 @@
 //! A stored variant that the hub does not have.
 
-use logger_core::Convert;
+use kubewright_core::Convert;
 use serde::{Deserialize, Serialize};
 
 #[derive(Convert, Deserialize, Serialize)]

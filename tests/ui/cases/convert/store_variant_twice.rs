@@ -1,6 +1,6 @@
 //! Variants of the hub that two variants stand for.
 
-use logger_core::Convert;
+use kubewright_core::Convert;
 use serde::{Deserialize, Serialize};
 
 #[derive(Convert, Deserialize, Serialize)]

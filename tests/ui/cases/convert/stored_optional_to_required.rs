@@ -1,6 +1,6 @@
 //! A stored field that is optional in the spoke only.
 
-use logger_core::Convert;
+use kubewright_core::Convert;
 use serde::{Deserialize, Serialize};
 
 #[derive(Convert, Deserialize, Serialize)]

@@ -1,6 +1,6 @@
 //! A stored variant without one that stands for it.
 
-use logger_core::Convert;
+use kubewright_core::Convert;
 use serde::{Deserialize, Serialize};
 
 #[derive(Convert, Deserialize, Serialize)]

@@ -1,6 +1,6 @@
 //! Two variants of the spoke that convert into one of the hub.
 
-use logger_core::Convert;
+use kubewright_core::Convert;
 use serde::{Deserialize, Serialize};
 
 #[derive(Convert, Deserialize, Serialize)]

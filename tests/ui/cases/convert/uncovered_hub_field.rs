@@ -1,6 +1,6 @@
 //! Fields of the hub that nothing covers.
 
-use logger_core::Convert;
+use kubewright_core::Convert;
 use serde::{Deserialize, Serialize};
 
 #[derive(Convert, Deserialize, Serialize)]

@@ -1,6 +1,6 @@
 //! A default of a field that is required in both versions.
 
-use logger_core::Convert;
+use kubewright_core::Convert;
 use serde::{Deserialize, Serialize};
 
 #[derive(Convert, Deserialize, Serialize)]

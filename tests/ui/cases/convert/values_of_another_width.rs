@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use logger_core::Convert;
+use kubewright_core::Convert;
 use serde::{Deserialize, Serialize};
 
 #[derive(Convert, Deserialize, Serialize)]

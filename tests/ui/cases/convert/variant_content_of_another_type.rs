@@ -1,6 +1,6 @@
 //! A variant whose content has another type in the hub.
 
-use logger_core::Convert;
+use kubewright_core::Convert;
 use serde::{Deserialize, Serialize};
 
 #[derive(Convert, Deserialize, Serialize)]

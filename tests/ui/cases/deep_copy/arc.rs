@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use logger_core::DeepCopy;
+use kubewright_core::DeepCopy;
 
 #[derive(DeepCopy)]
 pub struct Widget {

@@ -1,6 +1,6 @@
 //! A generic type whose parameter does not implement `DeepCopy`.
 
-use logger_core::DeepCopy;
+use kubewright_core::DeepCopy;
 
 #[derive(DeepCopy)]
 pub struct Bag<T> {
@@ -10,7 +10,7 @@ pub struct Bag<T> {
 pub struct Plain;
 
 pub fn copy(bag: &Bag<Plain>) -> Bag<Plain> {
-    logger_core::DeepCopy::deep_copy(bag)
+    kubewright_core::DeepCopy::deep_copy(bag)
 }
 
 fn main() {}

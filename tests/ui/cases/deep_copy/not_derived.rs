@@ -1,6 +1,6 @@
 //! A field whose type does not derive `DeepCopy`.
 
-use logger_core::DeepCopy;
+use kubewright_core::DeepCopy;
 
 pub struct Part {
     pub name: String,

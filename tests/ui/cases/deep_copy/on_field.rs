@@ -1,6 +1,6 @@
 //! A key that does not apply to a field.
 
-use logger_core::DeepCopy;
+use kubewright_core::DeepCopy;
 
 #[derive(DeepCopy)]
 pub struct Widget {

@@ -1,6 +1,6 @@
 //! A reference.
 
-use logger_core::DeepCopy;
+use kubewright_core::DeepCopy;
 
 #[derive(DeepCopy)]
 pub struct Widget {

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use logger_core::DeepCopy;
+use kubewright_core::DeepCopy;
 
 #[derive(DeepCopy)]
 pub struct Widget {

@@ -1,6 +1,6 @@
 //! A union.
 
-use logger_core::DeepCopy;
+use kubewright_core::DeepCopy;
 
 #[derive(Clone, Copy, DeepCopy)]
 pub union Widget {

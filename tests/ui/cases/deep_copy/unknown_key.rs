@@ -1,6 +1,6 @@
 //! An unknown key.
 
-use logger_core::DeepCopy;
+use kubewright_core::DeepCopy;
 
 #[derive(DeepCopy)]
 #[deep_copy(skip)]

@@ -1,10 +1,10 @@
 //! An argument of the macro that is not a key.
 
-use logger_core::DeepCopy;
+use kubewright_core::DeepCopy;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-#[logger_core::defaults(with = ten)]
+#[kubewright_core::defaults(with = ten)]
 #[derive(Clone, Debug, Default, PartialEq, DeepCopy, Deserialize, JsonSchema, Serialize)]
 pub struct Spec {
     #[default(1)]

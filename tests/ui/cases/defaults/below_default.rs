@@ -1,11 +1,11 @@
 //! The attribute below the derives, with `Default` above.
 
-use logger_core::DeepCopy;
+use kubewright_core::DeepCopy;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, Default, PartialEq, DeepCopy, Deserialize, JsonSchema, Serialize)]
-#[logger_core::defaults]
+#[kubewright_core::defaults]
 pub struct Spec {
     #[default(30)]
     pub size: i32,

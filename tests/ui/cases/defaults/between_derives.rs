@@ -1,11 +1,11 @@
 //! The attribute below the derive of `Deserialize`.
 
-use logger_core::DeepCopy;
+use kubewright_core::DeepCopy;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 #[derive(Deserialize, Serialize)]
-#[logger_core::defaults]
+#[kubewright_core::defaults]
 #[derive(Clone, Debug, DeepCopy, JsonSchema)]
 pub struct Spec {
     #[default(30)]

@@ -1,10 +1,10 @@
 //! A default inside a `cfg_attr`.
 
-use logger_core::DeepCopy;
+use kubewright_core::DeepCopy;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-#[logger_core::defaults]
+#[kubewright_core::defaults]
 #[derive(Clone, Debug, DeepCopy, Deserialize, JsonSchema, Serialize)]
 pub struct Spec {
     #[cfg_attr(all(), default(30))]

@@ -1,10 +1,10 @@
 //! `#[serde(default)]` on the type.
 
-use logger_core::DeepCopy;
+use kubewright_core::DeepCopy;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-#[logger_core::defaults]
+#[kubewright_core::defaults]
 #[derive(Clone, Debug, Default, PartialEq, DeepCopy, Deserialize, JsonSchema, Serialize)]
 #[serde(default)]
 pub struct Spec {

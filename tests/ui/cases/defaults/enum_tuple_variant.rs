@@ -1,10 +1,10 @@
 //! A default of a field without a name in a variant.
 
-use logger_core::DeepCopy;
+use kubewright_core::DeepCopy;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-#[logger_core::defaults]
+#[kubewright_core::defaults]
 #[derive(Clone, Debug, DeepCopy, Deserialize, JsonSchema, Serialize)]
 pub enum Shape {
     Round(#[default(1)] i32),

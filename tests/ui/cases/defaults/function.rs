@@ -1,6 +1,6 @@
 //! The attribute on an item that is neither a struct nor an enum.
 
-#[logger_core::defaults]
+#[kubewright_core::defaults]
 pub fn spec() {}
 
 fn main() {}

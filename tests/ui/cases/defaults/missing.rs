@@ -1,6 +1,6 @@
-//! `#[default(..)]` without `#[logger_core::defaults]`.
+//! `#[default(..)]` without `#[kubewright_core::defaults]`.
 
-use logger_core::DeepCopy;
+use kubewright_core::DeepCopy;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,6 @@
 //! The same with a derive of `Default`.
 
-use logger_core::DeepCopy;
+use kubewright_core::DeepCopy;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,10 +1,10 @@
 //! A type without defaults.
 
-use logger_core::DeepCopy;
+use kubewright_core::DeepCopy;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-#[logger_core::defaults]
+#[kubewright_core::defaults]
 #[derive(Clone, Debug, Default, PartialEq, DeepCopy, Deserialize, JsonSchema, Serialize)]
 pub struct Spec {
     pub size: i32,

@@ -1,6 +1,6 @@
 //! Three errors, each on its value.
 
-use logger_core::DeepCopy;
+use kubewright_core::DeepCopy;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ pub enum Shape {
     Round,
 }
 
-#[logger_core::defaults]
+#[kubewright_core::defaults]
 #[derive(Clone, Debug, Default, PartialEq, DeepCopy, Deserialize, JsonSchema, Serialize)]
 pub struct Spec {
     #[default]

@@ -1,10 +1,10 @@
 //! Two defaults of a field.
 
-use logger_core::DeepCopy;
+use kubewright_core::DeepCopy;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-#[logger_core::defaults]
+#[kubewright_core::defaults]
 #[derive(Clone, Debug, Default, PartialEq, DeepCopy, Deserialize, JsonSchema, Serialize)]
 pub struct Spec {
     #[default(1)]

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-#[logger_core::defaults]
+#[kubewright_core::defaults]
 #[derive(Deserialize)]
 pub union Spec {
     #[default(1)]

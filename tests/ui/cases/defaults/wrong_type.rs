@@ -1,6 +1,6 @@
 //! Values of another type than the field.
 
-use logger_core::DeepCopy;
+use kubewright_core::DeepCopy;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +15,7 @@ pub fn ten() -> i32 {
     10
 }
 
-#[logger_core::defaults]
+#[kubewright_core::defaults]
 #[derive(Clone, Debug, Default, PartialEq, DeepCopy, Deserialize, JsonSchema, Serialize)]
 pub struct Spec {
     #[default(30)]

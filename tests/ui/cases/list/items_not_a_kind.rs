@@ -1,9 +1,9 @@
 //! Items that are not of a kind.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ListMeta;
-use logger_core::{DeepCopy, ObjectList};
+use kubewright_core::{DeepCopy, ObjectList};
 
-logger_core::group_version! { group = "example.com", version = "v1", kinds = [WidgetList] }
+kubewright_core::group_version! { group = "example.com", version = "v1", kinds = [WidgetList] }
 
 #[derive(Clone, Debug, DeepCopy)]
 pub struct Widget {

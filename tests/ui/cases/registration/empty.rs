@@ -1,5 +1,5 @@
 //! All missing keys are reported at once.
 
-logger_core::group_version! {}
+kubewright_core::group_version! {}
 
 fn main() {}

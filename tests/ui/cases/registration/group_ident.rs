@@ -1,5 +1,5 @@
 //! An identifier that is not in snake case.
 
-logger_core::group_version! { group = "example.com", version = "v1", group_ident = "Second-Example", kinds = [] }
+kubewright_core::group_version! { group = "example.com", version = "v1", group_ident = "Second-Example", kinds = [] }
 
 fn main() {}

@@ -1,5 +1,5 @@
 //! Missing kinds.
 
-logger_core::group_version! { group = "example.com", version = "v1" }
+kubewright_core::group_version! { group = "example.com", version = "v1" }
 
 fn main() {}

@@ -1,8 +1,8 @@
 //! A type that is neither a kind nor a list.
 
-use logger_core::DeepCopy;
+use kubewright_core::DeepCopy;
 
-logger_core::group_version! { group = "example.com", version = "v1", kinds = [WidgetSpec] }
+kubewright_core::group_version! { group = "example.com", version = "v1", kinds = [WidgetSpec] }
 
 #[derive(Clone, Debug, DeepCopy)]
 pub struct WidgetSpec {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use logger_core::KubeSchema;
+use kubewright_core::KubeSchema;
 use serde::{Deserialize, Serialize};
 
 #[derive(Deserialize, KubeSchema, Serialize)]

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use logger_core::KubeSchema;
+use kubewright_core::KubeSchema;
 use serde::{Deserialize, Serialize};
 
 #[derive(Deserialize, Eq, KubeSchema, Ord, PartialEq, PartialOrd, Serialize)]

@@ -1,6 +1,6 @@
 //! `nullable` and `required` on an `Option`, which is omitted when it is `None`.
 
-use logger_core::{KubeSchema, Nullable};
+use kubewright_core::{KubeSchema, Nullable};
 use serde::{Deserialize, Serialize};
 
 #[derive(Deserialize, KubeSchema, Serialize)]

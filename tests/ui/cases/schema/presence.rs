@@ -1,6 +1,6 @@
 //! Errors of keys about the presence of fields, and about other fields.
 
-use logger_core::KubeSchema;
+use kubewright_core::KubeSchema;
 use serde::{Deserialize, Serialize};
 
 #[derive(Deserialize, KubeSchema, Serialize)]

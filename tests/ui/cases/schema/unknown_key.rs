@@ -1,6 +1,6 @@
 //! A misspelt key.
 
-use logger_core::KubeSchema;
+use kubewright_core::KubeSchema;
 use serde::{Deserialize, Serialize};
 
 #[derive(Deserialize, KubeSchema, Serialize)]

@@ -1,6 +1,6 @@
 //! Unknown keys, nested ones included.
 
-use logger_core::KubeSchema;
+use kubewright_core::KubeSchema;
 use serde::{Deserialize, Serialize};
 
 #[derive(Deserialize, KubeSchema, Serialize)]

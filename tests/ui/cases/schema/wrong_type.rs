@@ -1,6 +1,6 @@
 //! Keys that do not apply to the type of the field.
 
-use logger_core::KubeSchema;
+use kubewright_core::KubeSchema;
 use serde::{Deserialize, Serialize};
 
 use std::collections::BTreeMap;

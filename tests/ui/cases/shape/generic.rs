@@ -1,7 +1,7 @@
 //! A generic kind.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
-use logger_core::{DeepCopy, Object, ObjectList};
+use kubewright_core::{DeepCopy, Object, ObjectList};
 use schemars::JsonSchema;
 
 #[derive(Clone, Debug, DeepCopy, JsonSchema, Object)]
@@ -17,6 +17,6 @@ pub struct WidgetList {
     pub items: Vec<Widget<String>>,
 }
 
-logger_core::group_version! { group = "example.com", version = "v1", kinds = [WidgetList] }
+kubewright_core::group_version! { group = "example.com", version = "v1", kinds = [WidgetList] }
 
 fn main() {}

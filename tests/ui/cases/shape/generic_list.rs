@@ -1,7 +1,7 @@
 //! A generic list.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
-use logger_core::{DeepCopy, Object, ObjectList};
+use kubewright_core::{DeepCopy, Object, ObjectList};
 use schemars::JsonSchema;
 
 #[derive(Clone, Debug, DeepCopy, JsonSchema, Object)]
@@ -16,6 +16,6 @@ pub struct WidgetList<T> {
     pub items: Vec<T>,
 }
 
-logger_core::group_version! { group = "example.com", version = "v1", kinds = [Widget] }
+kubewright_core::group_version! { group = "example.com", version = "v1", kinds = [Widget] }
 
 fn main() {}

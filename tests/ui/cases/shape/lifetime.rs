@@ -1,7 +1,7 @@
 //! A kind with a lifetime parameter.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use logger_core::{DeepCopy, Object};
+use kubewright_core::{DeepCopy, Object};
 
 #[derive(Clone, Debug, Object)]
 #[genclient]

@@ -1,10 +1,10 @@
 //! A kind without `DeepCopy`.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use logger_core::Object;
+use kubewright_core::Object;
 use schemars::JsonSchema;
 
-logger_core::group_version! { group = "example.com", version = "v1", kinds = [Widget] }
+kubewright_core::group_version! { group = "example.com", version = "v1", kinds = [Widget] }
 
 #[derive(Clone, Debug, JsonSchema, Object)]
 #[genclient]

@@ -1,11 +1,11 @@
 //! A kind that also derives serde's traits, which `Object` implements.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use logger_core::{DeepCopy, Object};
+use kubewright_core::{DeepCopy, Object};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-logger_core::group_version! { group = "example.com", version = "v1", kinds = [Widget, Gadget] }
+kubewright_core::group_version! { group = "example.com", version = "v1", kinds = [Widget, Gadget] }
 
 #[derive(Clone, Debug, DeepCopy, Deserialize, JsonSchema, Object, Serialize)]
 #[genclient]

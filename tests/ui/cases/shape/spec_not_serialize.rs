@@ -1,11 +1,11 @@
 //! A field whose type does not implement serde's traits.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use logger_core::{DeepCopy, Object};
+use kubewright_core::{DeepCopy, Object};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-logger_core::group_version! { group = "example.com", version = "v1", kinds = [Widget] }
+kubewright_core::group_version! { group = "example.com", version = "v1", kinds = [Widget] }
 
 #[derive(Clone, Debug, DeepCopy, JsonSchema, Object)]
 #[genclient]

@@ -1,8 +1,8 @@
 //! A kind that is a union.
 
-use logger_core::{DeepCopy, Object};
+use kubewright_core::{DeepCopy, Object};
 
-logger_core::group_version! { group = "example.com", version = "v1", kinds = [Widget] }
+kubewright_core::group_version! { group = "example.com", version = "v1", kinds = [Widget] }
 
 #[derive(Clone, Copy, Object)]
 #[genclient]

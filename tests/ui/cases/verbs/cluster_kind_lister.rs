@@ -1,11 +1,11 @@
 //! A namespaced lister of a cluster-scoped kind.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use logger_core::{DeepCopy, Object};
-use logger_runtime::Lister;
+use kubewright_core::{DeepCopy, Object};
+use kubewright_runtime::Lister;
 use schemars::JsonSchema;
 
-logger_core::group_version! { group = "example.com", version = "v1", kinds = [Widget] }
+kubewright_core::group_version! { group = "example.com", version = "v1", kinds = [Widget] }
 
 #[derive(Clone, Debug, DeepCopy, JsonSchema, Object)]
 #[genclient(non_namespaced)]

@@ -1,12 +1,12 @@
 //! A list request of a kind without a list type.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use logger_core::{DeepCopy, Object};
-use logger_runtime::TypedClient;
-use logger_runtime::kube::api::ListParams;
+use kubewright_core::{DeepCopy, Object};
+use kubewright_runtime::TypedClient;
+use kubewright_runtime::kube::api::ListParams;
 use schemars::JsonSchema;
 
-logger_core::group_version! { group = "example.com", version = "v1", kinds = [Widget] }
+kubewright_core::group_version! { group = "example.com", version = "v1", kinds = [Widget] }
 
 #[derive(Clone, Debug, DeepCopy, JsonSchema, Object)]
 #[genclient]

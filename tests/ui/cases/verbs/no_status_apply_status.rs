@@ -1,10 +1,10 @@
 //! `apply_status` with `no_status`.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
-use logger_core::{DeepCopy, Object, ObjectList};
+use kubewright_core::{DeepCopy, Object, ObjectList};
 use schemars::JsonSchema;
 
-logger_core::group_version! { group = "example.com", version = "v1", kinds = [Widget, WidgetList] }
+kubewright_core::group_version! { group = "example.com", version = "v1", kinds = [Widget, WidgetList] }
 
 #[derive(Clone, Debug, DeepCopy, JsonSchema, Object)]
 #[genclient()]
@@ -19,11 +19,11 @@ pub struct WidgetList {
     pub items: Vec<Widget>,
 }
 
-pub fn write<C>(widgets: &logger_runtime::TypedClient<Widget>, wanted: &C)
+pub fn write<C>(widgets: &kubewright_runtime::TypedClient<Widget>, wanted: &C)
 where
-    C: logger_core::apply::ApplyConfiguration<Kind = Widget> + Sync,
+    C: kubewright_core::apply::ApplyConfiguration<Kind = Widget> + Sync,
 {
-    let _ = widgets.apply_status(wanted, &logger_runtime::FieldManager::new("me"));
+    let _ = widgets.apply_status(wanted, &kubewright_runtime::FieldManager::new("me"));
 }
 
 fn main() {}

@@ -1,10 +1,10 @@
 //! A lister without `get`.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
-use logger_core::{DeepCopy, Object, ObjectList};
+use kubewright_core::{DeepCopy, Object, ObjectList};
 use schemars::JsonSchema;
 
-logger_core::group_version! { group = "example.com", version = "v1", kinds = [Widget, WidgetList] }
+kubewright_core::group_version! { group = "example.com", version = "v1", kinds = [Widget, WidgetList] }
 
 #[derive(Clone, Debug, DeepCopy, JsonSchema, Object)]
 #[genclient(skip_verbs = [get])]
@@ -19,7 +19,7 @@ pub struct WidgetList {
     pub items: Vec<Widget>,
 }
 
-pub fn read(informer: &logger_runtime::SharedInformer<Widget>) {
+pub fn read(informer: &kubewright_runtime::SharedInformer<Widget>) {
     informer.lister();
 }
 

@@ -1,10 +1,10 @@
 //! An informer without `watch`.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use logger_core::{DeepCopy, Object};
+use kubewright_core::{DeepCopy, Object};
 use schemars::JsonSchema;
 
-logger_core::group_version! { group = "example.com", version = "v1", kinds = [Widget] }
+kubewright_core::group_version! { group = "example.com", version = "v1", kinds = [Widget] }
 
 #[derive(Clone, Debug, DeepCopy, JsonSchema, Object)]
 #[genclient(skip_verbs = [watch])]
@@ -12,7 +12,7 @@ pub struct Widget {
     pub metadata: ObjectMeta,
 }
 
-pub fn follow(factory: &logger_runtime::InformerFactory) {
+pub fn follow(factory: &kubewright_runtime::InformerFactory) {
     factory.informer::<Widget>();
 }
 

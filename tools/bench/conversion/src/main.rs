@@ -1,4 +1,4 @@
-//! Converts the objects of a `ConversionReview` for a time, as a webhook of `logger-manager` does, and prints the times.
+//! Converts the objects of a `ConversionReview` for a time, as a webhook of `kubewright-manager` does, and prints the times.
 //!
 //! Usage: `bench-conversion FILE SECONDS`. With 0 seconds the response is printed.
 
@@ -14,8 +14,8 @@ use anyhow::{Context, Result, ensure};
 use bytes::Bytes;
 use futures::future::BoxFuture;
 use http::{Method, Request, Response, header::CONTENT_TYPE};
-use logger_core::Converter;
-use logger_manager::Webhooks;
+use kubewright_core::Converter;
+use kubewright_manager::Webhooks;
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::{Value, json};
 

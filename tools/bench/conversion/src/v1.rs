@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use logger_core::{Convert, DeepCopy, Object, k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta};
+use kubewright_core::{Convert, DeepCopy, Object, k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -68,4 +68,4 @@ mod seconds {
     }
 }
 
-logger_core::group_version! { group = "example.com", version = "v1", kinds = [Logger] }
+kubewright_core::group_version! { group = "example.com", version = "v1", kinds = [Logger] }

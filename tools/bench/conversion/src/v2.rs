@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use logger_core::{
+use kubewright_core::{
     Convert, DeepCopy, Object,
     k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, ObjectMeta},
 };
@@ -68,4 +68,4 @@ pub(crate) struct LoggerStatus {
     pub conditions: Vec<Condition>,
 }
 
-logger_core::group_version! { group = "example.com", version = "v2", kinds = [Logger] }
+kubewright_core::group_version! { group = "example.com", version = "v2", kinds = [Logger] }

@@ -65,7 +65,7 @@ impl Server {
         if envtest::find()?.is_some() {
             return Ok(Server::Real);
         }
-        let args = "build --release --package logger-apiserver --features program --bin logger-apiserver";
+        let args = "build --release --package kubewright-apiserver --features program --bin kubewright-apiserver";
         program::output(&mut cargo::command(paths::workspace_root(), args.split(' ')))?;
         Ok(Server::OnSocket)
     }
@@ -133,19 +133,19 @@ fn on_socket(options: &[&str]) -> Result<Running> {
     let directory = TempDir::new()?;
     let kubeconfig = directory.path().join("kubeconfig");
     let start = Instant::now();
-    let child = Command::new(paths::target_dir().join("release/logger-apiserver"))
+    let child = Command::new(paths::target_dir().join("release/kubewright-apiserver"))
         .args(options)
         .args(["--port", "0", "--write-kubeconfig"])
         .arg(&kubeconfig)
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
-        .context("cannot start logger-apiserver")?;
+        .context("cannot start kubewright-apiserver")?;
     let pids = vec![child.id().to_string()];
     let process = Process::Ours(child);
     // The server writes the file when it listens.
     while !fs::read_to_string(&kubeconfig).is_ok_and(|text| text.ends_with('\n') || text.contains("current-context")) {
-        ensure!(start.elapsed() < TIMEOUT, "logger-apiserver does not listen within {} s", TIMEOUT.as_secs());
+        ensure!(start.elapsed() < TIMEOUT, "kubewright-apiserver does not listen within {} s", TIMEOUT.as_secs());
         thread::sleep(POLL);
     }
     let taken = start.elapsed();

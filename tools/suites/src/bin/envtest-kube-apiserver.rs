@@ -38,5 +38,5 @@ fn run() -> Result<()> {
 /// Returns the path of the server, which cargo builds beside this program. envtest passes no environment to servers.
 fn program() -> Result<PathBuf> {
     let this = env::current_exe().and_then(|path| path.canonicalize()).context("cannot find this program")?;
-    Ok(this.with_file_name("logger-apiserver"))
+    Ok(this.with_file_name("kubewright-apiserver"))
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::StatusCause;
-use logger_crd::field;
+use kubewright_crd::field;
 
 /// One validation error at one field (apimachinery's `field.Error`).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,6 +1,6 @@
 //! Decodes patched objects, which may have unknown fields or no type.
 
-use logger_crd::value::json_type;
+use kubewright_crd::value::json_type;
 use serde_json::{Map, Value};
 
 use super::{Expected, from_fields, text};

@@ -1,6 +1,6 @@
 //! The variable `authorizer` of expressions: the permissions of users, by roles.
 
-use logger_crd::cel::{AccessDecision, AccessRequest, AccessSubject, AccessTarget, Authorizer, ResourceTarget};
+use kubewright_crd::cel::{AccessDecision, AccessRequest, AccessSubject, AccessTarget, Authorizer, ResourceTarget};
 
 use crate::{
     authorization::{attributes::Attributes, user::User},

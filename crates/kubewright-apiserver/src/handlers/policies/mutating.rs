@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use logger_crd::policy::{MutatingPolicy, Patch, PolicyKind, Request};
+use kubewright_crd::policy::{MutatingPolicy, Patch, PolicyKind, Request};
 use serde_json::{Map, Value};
 
 use super::{

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use logger_crd::policy::{DenialReason, PolicyKind, Request, ValidatingPolicy};
+use kubewright_crd::policy::{DenialReason, PolicyKind, Request, ValidatingPolicy};
 use serde_json::Value;
 
 use super::{

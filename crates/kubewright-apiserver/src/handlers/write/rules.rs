@@ -1,6 +1,6 @@
 //! Validation of written objects.
 
-use logger_crd::{field, validator::RULES_NOT_CHECKED, value};
+use kubewright_crd::{field, validator::RULES_NOT_CHECKED, value};
 
 use crate::{
     api::{

@@ -1,7 +1,7 @@
 //! Checks that the bodies of built-in kinds can be decoded into Go's structs, with the error messages of its decoder.
 
 use k8s_openapi::ByteString;
-use logger_crd::{
+use kubewright_crd::{
     quantity::Quantity,
     value::{Property, item_schema, json_type, property_schema},
 };

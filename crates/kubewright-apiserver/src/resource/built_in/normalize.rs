@@ -1,6 +1,6 @@
 //! Normalizes objects of built-in kinds: their JSON becomes that which Go encodes after decoding it into structs.
 
-use logger_crd::quantity::Quantity;
+use kubewright_crd::quantity::Quantity;
 use serde_json::{Map, Value};
 
 use crate::api::{

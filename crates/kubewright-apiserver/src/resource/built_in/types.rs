@@ -1,6 +1,6 @@
-//! The schemas of the types that a kind consists of: those of k8s-openapi with the overlay of `logger-crd`.
+//! The schemas of the types that a kind consists of: those of k8s-openapi with the overlay of `kubewright-crd`.
 
-use logger_crd::structural::overlay;
+use kubewright_crd::structural::overlay;
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde_json::{Map, Value};
 
@@ -28,5 +28,5 @@ fn apply_overrides(property: &mut Value) {
     if let Some(Value::Object(overrides)) = property.remove(overlay::OVERRIDE) {
         property.extend(overrides);
     }
-    property.remove("x-logger-float");
+    property.remove("x-kubewright-float");
 }

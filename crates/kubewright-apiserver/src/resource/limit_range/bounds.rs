@@ -1,6 +1,6 @@
 //! The bounds of a limit range, with the messages of the real server.
 
-use logger_crd::quantity::Quantity;
+use kubewright_crd::quantity::Quantity;
 use serde_json::Value;
 
 use crate::resource::amounts::{self, Amounts};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use logger_crd::field::append;
+use kubewright_crd::field::append;
 use serde_json::{Map as Fields, Value};
 
 use super::{

@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, LazyLock},
 };
 
-use logger_crd::value::item_schema;
+use kubewright_crd::value::item_schema;
 use serde_json::{Value, json};
 
 use super::path::{ItemValue, PathElement};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
-use logger_crd::quantity::Quantity;
+use kubewright_crd::quantity::Quantity;
 use serde_json::Value;
 
 use crate::{

@@ -2,7 +2,7 @@
 //!
 //! Most follow from the list types of server-side apply. A table contains the exceptions.
 
-use logger_crd::value::{Property, item_schema, property_schema};
+use kubewright_crd::value::{Property, item_schema, property_schema};
 use serde_json::Value;
 
 use crate::resource::registry::Resource;

@@ -13,7 +13,7 @@ use rcgen::{
 use crate::server::serve::{TlsError, keys, tls::PemPair};
 
 /// The common name of the authority. A restarted server issues certificates in the same name.
-const NAME: &str = "logger-apiserver-ca";
+const NAME: &str = "kubewright-apiserver-ca";
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// The lifetime of the certificate of the authority, as in kubeadm.
 const AUTHORITY_LIFETIME: Duration = DAY.saturating_mul(3650);

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::server::serve::{keys, tls::PemPair};
 
 /// The name of the cluster, the user and the context.
-const NAME: &str = "logger-apiserver";
+const NAME: &str = "kubewright-apiserver";
 
 /// Writes a kubeconfig for the server at an address, without TLS and credentials. The write is atomic.
 ///

@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use logger_apiserver::{
+use kubewright_apiserver::{
     ApiServer,
     serve::{self, Limits},
 };

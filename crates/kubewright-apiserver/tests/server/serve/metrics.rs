@@ -2,7 +2,7 @@
 
 use futures::TryStreamExt;
 use kube::api::WatchParams;
-use logger_apiserver::ApiServer;
+use kubewright_apiserver::ApiServer;
 use serde_json::json;
 
 use crate::support::*;

@@ -10,7 +10,7 @@ use std::{
 
 use serde_json::Value;
 
-const PROGRAM: &str = env!("CARGO_BIN_EXE_logger-apiserver");
+const PROGRAM: &str = env!("CARGO_BIN_EXE_kubewright-apiserver");
 const INSECURE: [&str; 3] = ["--insecure", "--port", "0"];
 
 /// The running program. It is killed on drop.

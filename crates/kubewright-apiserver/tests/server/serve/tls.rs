@@ -18,7 +18,7 @@ use kube::{
     api::{ListParams, PostParams},
     config::{KubeConfigOptions, Kubeconfig},
 };
-use logger_apiserver::{
+use kubewright_apiserver::{
     ApiServer, Authentication, Builder, SigningKey,
     serve::{self, Authority, Limits, PemPair, Tls},
 };

@@ -3,7 +3,7 @@
 use std::{net::SocketAddr, sync::Arc};
 
 use kube::{Api, Client, api::DynamicObject};
-use logger_apiserver::{
+use kubewright_apiserver::{
     ApiServer,
     serve::{self, Authority, PemPair},
 };

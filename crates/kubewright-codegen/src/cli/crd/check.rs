@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
-use logger_crd::{
+use kubewright_crd::{
     definition::{lint, validate},
     field::FieldError,
 };

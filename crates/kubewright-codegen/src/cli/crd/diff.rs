@@ -3,8 +3,8 @@
 use std::{fmt::Write, process::ExitCode};
 
 use anyhow::{Result, bail};
-use logger_core::meta::{ApiGroup, Conversion};
-use logger_crd::diff::{self, Change, Class, olm};
+use kubewright_core::meta::{ApiGroup, Conversion};
+use kubewright_crd::diff::{self, Change, Class, olm};
 use serde_json::{Value, json};
 
 use super::{

@@ -9,7 +9,7 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail};
-use logger_core::meta::ApiGroup;
+use kubewright_core::meta::ApiGroup;
 use serde_json::Value;
 
 use super::super::{print::warn, project::Project};

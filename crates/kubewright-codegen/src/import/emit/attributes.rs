@@ -11,7 +11,7 @@ use super::super::{
 use crate::{names::ident, schema_path::Pointer};
 
 /// The mark of overrides in a schema.
-const OVERRIDE: &str = "x-logger-override";
+const OVERRIDE: &str = "x-kubewright-override";
 
 /// Returns the attributes of a type.
 pub(super) fn of_type(attributes: &SchemaAttributes) -> Vec<TokenStream> {

@@ -23,7 +23,7 @@ pub(super) fn item(i: usize, scope: &Scope<'_>) -> Vec<TokenStream> {
     let schema = attributes::of_type(&item.attributes);
     let default = scope.types.has_default(i).then(|| quote!(Default,));
     let [apply, deep_copy, kube_schema] =
-        ["ApplyConfiguration", "DeepCopy", "KubeSchema"].map(|name| scope.path(&format!("logger_core::{name}")));
+        ["ApplyConfiguration", "DeepCopy", "KubeSchema"].map(|name| scope.path(&format!("kubewright_core::{name}")));
     let [deserialize, serialize] = ["Deserialize", "Serialize"].map(|name| scope.path(&format!("serde::{name}")));
     let derives = quote! {
         #[derive(Clone, Debug, #default PartialEq, #apply, #deep_copy, #deserialize, #kube_schema, #serialize)]
@@ -85,7 +85,7 @@ pub(super) struct Fields {
     pub(super) fields: Vec<TokenStream>,
     /// The functions of their defaults.
     pub(super) functions: Vec<TokenStream>,
-    /// `#[logger_core::defaults]`, if one of them has a default.
+    /// `#[kubewright_core::defaults]`, if one of them has a default.
     pub(super) defaults: Option<TokenStream>,
     /// Whether their JSON names are their Rust names in camel case.
     pub(super) camel_case: bool,
@@ -123,7 +123,7 @@ pub(super) fn fields(i: usize, scope: &Scope<'_>) -> Fields {
         });
     }
     let has_defaults = fields.iter().any(|field| field.default.is_some());
-    let defaults = has_defaults.then(|| quote!(#[logger_core::defaults]));
+    let defaults = has_defaults.then(|| quote!(#[kubewright_core::defaults]));
     Fields { fields: emitted, functions, defaults, camel_case }
 }
 

@@ -25,7 +25,7 @@ pub(super) fn items(kind: &Kind, item: usize, scope: &Scope<'_>) -> Vec<TokenStr
     let (genclient, k8s, patches) = (genclient(kind), k8s(kind, name), patches(kind));
     let status = lacks_status(kind, scope.types).then(|| status(scope));
     let [apply, deep_copy, kube_schema, object] = ["ApplyConfiguration", "DeepCopy", "KubeSchema", "Object"]
-        .map(|name| scope.path(&format!("logger_core::{name}")));
+        .map(|name| scope.path(&format!("kubewright_core::{name}")));
     let metadata = scope.path("k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta");
     let root = quote! {
         #(#docs)* #deprecated #defaults
@@ -62,7 +62,8 @@ fn list(kind: &Kind, item: &Ident, scope: &Scope<'_>) -> TokenStream {
     let list = ident(&kind.names.list_type_name);
     let k8s = list_k8s(kind, item);
     let docs = format!(" A list of `{}` objects.", kind.names.kind);
-    let [deep_copy, object_list] = ["DeepCopy", "ObjectList"].map(|name| scope.path(&format!("logger_core::{name}")));
+    let [deep_copy, object_list] =
+        ["DeepCopy", "ObjectList"].map(|name| scope.path(&format!("kubewright_core::{name}")));
     let metadata = scope.path("k8s_openapi::apimachinery::pkg::apis::meta::v1::ListMeta");
     let vec = scope.path("std::vec::Vec");
     quote! {
@@ -166,7 +167,7 @@ fn column(column: &Column) -> TokenStream {
 
 /// Returns the marks with the fields of the definition and the version that no attribute expresses.
 fn patches(kind: &Kind) -> Option<TokenStream> {
-    let patches = [("x-logger-definition", &kind.definition_patch), ("x-logger-version", &kind.version_patch)];
+    let patches = [("x-kubewright-definition", &kind.definition_patch), ("x-kubewright-version", &kind.version_patch)];
     let marks = patches.into_iter().filter(|(_, patch)| patch.as_object().is_some_and(|patch| !patch.is_empty()));
     let marks: Map<String, Value> = marks.map(|(mark, patch)| (mark.to_owned(), patch.clone())).collect();
     attributes::extend(&marks)
@@ -176,5 +177,5 @@ fn patches(kind: &Kind) -> Option<TokenStream> {
 pub(super) fn group_version(module: &Module, scope: &Scope<'_>) -> TokenStream {
     let Module { group, version, kinds, .. } = module;
     let kinds = kinds.iter().flat_map(|kind| [scope.items[kind.item].clone(), ident(&kind.names.list_type_name)]);
-    quote!(logger_core::group_version! { group = #group, version = #version, kinds = [#(#kinds),*] })
+    quote!(kubewright_core::group_version! { group = #group, version = #version, kinds = [#(#kinds),*] })
 }

@@ -1,6 +1,6 @@
 //! The named formats of `format.<name>()` and `format.named('<name>')` (`k8s.io/apiserver/pkg/cel/library/format.go`).
 
-use logger_names::validation as names;
+use kubewright_names::validation as names;
 
 use super::{base64, regex, time, url};
 

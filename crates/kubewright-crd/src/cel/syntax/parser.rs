@@ -1,6 +1,6 @@
 //! Parses tokens into an expression and expands macros. The error messages are those of cel-go's ANTLR parser.
 
-use logger_names::cel::is_reserved;
+use kubewright_names::cel::is_reserved;
 
 use super::{
     ast::{Call, Expr, ExprKind, Id, ListElement, Literal, MapEntry, Select, StructExpr, StructField},

@@ -190,7 +190,7 @@ impl fmt::Debug for Reviews {
 
 #[cfg(test)]
 mod tests {
-    use logger_apiserver::{ApiServer, Fault, Faults, Requests};
+    use kubewright_apiserver::{ApiServer, Fault, Faults, Requests};
 
     use super::*;
 

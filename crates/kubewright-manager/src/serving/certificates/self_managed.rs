@@ -18,8 +18,8 @@ use std::{
 use futures::StreamExt;
 use jiff::Timestamp;
 use kube::Client;
-use logger_core::description::OperatorDescription;
-use logger_runtime::{
+use kubewright_core::description::OperatorDescription;
+use kubewright_runtime::{
     CancellationToken,
     reflector::{Backoff, ExponentialBackoff},
 };

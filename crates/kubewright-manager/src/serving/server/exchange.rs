@@ -10,7 +10,7 @@ use http::{
 };
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::{Body, Incoming};
-use logger_runtime::error::panic_message;
+use kubewright_runtime::error::panic_message;
 use tokio::time::{Instant, timeout_at};
 
 use super::{config::ServerConfig, timed_stream::Phases};

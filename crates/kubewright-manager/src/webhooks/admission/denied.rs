@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, fmt};
 
 use http::StatusCode;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Status, StatusCause, StatusDetails};
-use logger_core::{
+use kubewright_core::{
     description::KindDescription,
     validation::{FieldError, Invalid},
 };
@@ -138,8 +138,8 @@ impl From<kube::Error> for Denied {
 }
 
 /// As the error of a [`kube::Client`].
-impl From<logger_runtime::Error> for Denied {
-    fn from(error: logger_runtime::Error) -> Self {
+impl From<kubewright_runtime::Error> for Denied {
+    fn from(error: kubewright_runtime::Error) -> Self {
         let status = error.status().and_then(|status| serde_json::to_value(status).ok());
         let status = status.and_then(|status| serde_json::from_value(status).ok());
         status.map_or_else(|| Denied::internal(&error), Denied::status)

@@ -5,8 +5,8 @@ use std::{panic::AssertUnwindSafe, sync::Arc};
 use bytes::Bytes;
 use futures::{FutureExt, future::BoxFuture};
 use http::{Request, Response};
-use logger_core::{GroupVersionKind, description::KindDescription};
-use logger_runtime::{
+use kubewright_core::{GroupVersionKind, description::KindDescription};
+use kubewright_runtime::{
     error::panic_message,
     metrics::{Counter, MetricsProvider},
 };

@@ -6,7 +6,7 @@ use std::{
 };
 
 use k8s_openapi::api::authentication::v1::UserInfo;
-use logger_core::{GroupVersionKind, description::Operation};
+use kubewright_core::{GroupVersionKind, description::Operation};
 
 /// The maximum length of a warning, in characters: the API server truncates longer ones.
 const MAX_WARNING_LENGTH: usize = 256;

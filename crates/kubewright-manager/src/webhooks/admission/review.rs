@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 use json_patch::Patch;
 use k8s_openapi::{ByteString, api::authentication::v1::UserInfo, apimachinery::pkg::apis::meta::v1::Status};
-use logger_core::{GroupVersionKind, description::Operation};
+use kubewright_core::{GroupVersionKind, description::Operation};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, value::RawValue};
 

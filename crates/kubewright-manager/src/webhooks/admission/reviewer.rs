@@ -3,8 +3,8 @@
 use std::marker::PhantomData;
 
 use futures::future::BoxFuture;
-use logger_core::{description::Operation, wire::OmitNone};
-use logger_runtime::ApiObject;
+use kubewright_core::{description::Operation, wire::OmitNone};
+use kubewright_runtime::ApiObject;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, value::RawValue};
 

@@ -5,8 +5,8 @@ use std::{
     sync::Arc,
 };
 
-use logger_core::conversion::TextObject;
-use logger_runtime::error::panic_message;
+use kubewright_core::conversion::TextObject;
+use kubewright_runtime::error::panic_message;
 use serde::Serialize;
 use serde_json::{Map, Value, value::RawValue};
 use tokio::time::Instant;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use logger_core::description::WebhookNames;
+use kubewright_core::description::WebhookNames;
 use serde_json::json;
 
 use super::super::{Files, RenderError, kustomization::Kustomization};

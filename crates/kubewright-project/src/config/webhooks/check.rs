@@ -2,10 +2,10 @@
 
 use std::{collections::BTreeSet, ops::RangeInclusive};
 
-use logger_core::description::{
+use kubewright_core::description::{
     AdmissionType, AdmissionWebhookDescription, OperatorDescription, ReinvocationPolicy, ServerDescription,
 };
-use logger_names::validation::is_dns_1123_subdomain;
+use kubewright_names::validation::is_dns_1123_subdomain;
 
 use super::super::{Project, RenderError, server_with};
 

@@ -1,7 +1,7 @@
 //! The objects of `config/` as a bundle contains them: with the prefix of `config/default`, and without a namespace.
 
 use k8s_openapi::api::apps::v1::Deployment;
-use logger_codegen::File;
+use kubewright_codegen::File;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use k8s_openapi::{api::apps::v1::Deployment, apimachinery::pkg::apis::meta::v1::ObjectMeta};
-use logger_core::description::{
+use kubewright_core::description::{
     KindDescription,
     PermissionScope::{self, Cluster, Namespaced, OwnNamespace, Reviews},
 };

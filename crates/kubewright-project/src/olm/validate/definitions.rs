@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use logger_crd::{definition, field::ErrorType};
+use kubewright_crd::{definition, field::ErrorType};
 use serde_json::Value;
 
 use super::{Bundle, Findings, Manifest, duplicates, list, text};

@@ -1,6 +1,6 @@
 //! Rules of the webhooks of the ClusterServiceVersion.
 
-use logger_names::validation::is_dns_1123_subdomain;
+use kubewright_names::validation::is_dns_1123_subdomain;
 use serde_json::Value;
 
 use super::{Findings, duplicates, list, strings, text};

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use k8s_openapi::api::apps::v1::{DeploymentCondition, DeploymentStatus, ReplicaSet};
 use kube::ResourceExt;
-use logger_runtime::{Action, Context, Error, ReconcileError};
+use kubewright_runtime::{Action, Context, Error, ReconcileError};
 
 use super::{State, limits, replica_sets::Sets, spec};
 use crate::model::clock::{Clock, seconds};

@@ -13,7 +13,7 @@ use kube::{
     ResourceExt,
     api::{DeleteParams, Patch, PatchParams, PostParams},
 };
-use logger_runtime::{Context, Error, Preconditions, ReconcileError};
+use kubewright_runtime::{Context, Error, Preconditions, ReconcileError};
 use serde_json::json;
 
 use super::{BY_DEPLOYMENT, State, annotations, desired, limits, progress, spec};

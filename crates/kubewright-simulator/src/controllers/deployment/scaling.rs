@@ -4,7 +4,7 @@ use std::{cmp::Reverse, sync::Arc};
 
 use k8s_openapi::api::apps::v1::ReplicaSet;
 use kube::ResourceExt;
-use logger_runtime::{Context, ReconcileError};
+use kubewright_runtime::{Context, ReconcileError};
 
 use super::{State, annotations, desired, is_recreated, limits, replica_sets::Sets, replicas};
 use crate::model::rollout::{Proportion, scale_proportionally};

@@ -14,7 +14,7 @@ use kube::{
     ResourceExt,
     api::{Patch, PatchParams},
 };
-use logger_runtime::{Context, Error};
+use kubewright_runtime::{Context, Error};
 use serde_json::json;
 
 use super::{INDEX, State};

@@ -3,16 +3,16 @@
 
 use crate::crd as types;
 
-use logger_core::apply::{
+use kubewright_core::apply::{
     self, ApiVersion, ApplyConfiguration, ExtractError, KindName, Metadata,
 };
-use logger_core::serde::{Deserialize, Serialize};
+use kubewright_core::serde::{Deserialize, Serialize};
 
 /// Apply configuration of [`Probe`](types::Probe).
 ///
 /// Auto-generated derived type for ProbeSpec via `CustomResource`
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct ProbeApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<types::Probe>,
@@ -103,7 +103,7 @@ impl ApplyConfiguration for ProbeApply {
 ///
 /// The desired state of a Probe: what it checks, and how often.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct ProbeSpecApply {
     /// The name of the checked host.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -134,7 +134,7 @@ impl ProbeSpecApply {
 ///
 /// The observed state of a Probe.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "logger_core::serde")]
+#[serde(crate = "kubewright_core::serde")]
 pub struct ProbeStatusApply {
     /// Whether the target responds.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -2,7 +2,7 @@
 //! Shared informers of group `probes.example.dev`, version `v1`.
 
 use crate::crd as types;
-use logger_runtime::InformerFactory;
+use kubewright_runtime::InformerFactory;
 
 /// The informers of group `probes.example.dev`, version `v1`.
 #[derive(Clone)]
@@ -24,4 +24,4 @@ impl ProbesV1Informers {
 
 /// Informer of [`Probe`](types::Probe) objects.
 ///
-pub type ProbeInformer = logger_runtime::SharedInformer<types::Probe>;
+pub type ProbeInformer = kubewright_runtime::SharedInformer<types::Probe>;

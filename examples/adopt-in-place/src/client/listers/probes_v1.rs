@@ -5,7 +5,7 @@ use crate::crd as types;
 
 /// Lister of [`Probe`](types::Probe) objects in the store of an informer.
 ///
-pub type ProbeLister = logger_runtime::Lister<types::Probe>;
+pub type ProbeLister = kubewright_runtime::Lister<types::Probe>;
 
 /// Lister of the [`Probe`](types::Probe) objects of one namespace in the store of an informer.
-pub type ProbeNamespaceLister = logger_runtime::NamespaceLister<types::Probe>;
+pub type ProbeNamespaceLister = kubewright_runtime::NamespaceLister<types::Probe>;

@@ -2,7 +2,7 @@
 //! Typed clients of group `probes.example.dev`, version `v1`.
 
 use crate::crd as types;
-use logger_runtime::kube::Client;
+use kubewright_runtime::kube::Client;
 
 /// The clients of group `probes.example.dev`, version `v1`.
 #[derive(Clone)]
@@ -22,8 +22,8 @@ impl ProbesV1Client {
     }
     /// Returns the read-only client of probes in all namespaces.
     #[inline]
-    pub fn all_probes(&self) -> logger_runtime::AllNamespaces<types::Probe> {
-        logger_runtime::AllNamespaces::new(self.client.clone())
+    pub fn all_probes(&self) -> kubewright_runtime::AllNamespaces<types::Probe> {
+        kubewright_runtime::AllNamespaces::new(self.client.clone())
     }
 }
 
@@ -36,4 +36,4 @@ impl ProbesV1Client {
 /// # Ok(())
 /// # }
 /// ```
-pub type ProbeClient = logger_runtime::TypedClient<types::Probe>;
+pub type ProbeClient = kubewright_runtime::TypedClient<types::Probe>;

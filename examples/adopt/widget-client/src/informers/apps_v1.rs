@@ -2,7 +2,7 @@
 //! Shared informers of group `apps`, version `v1`.
 
 use widget_types as types;
-use logger_runtime::InformerFactory;
+use kubewright_runtime::InformerFactory;
 
 /// The informers of group `apps`, version `v1`.
 #[derive(Clone)]
@@ -24,4 +24,4 @@ impl AppsV1Informers {
 
 /// Informer of [`Deployment`](types::Deployment) objects.
 ///
-pub type DeploymentInformer = logger_runtime::SharedInformer<types::Deployment>;
+pub type DeploymentInformer = kubewright_runtime::SharedInformer<types::Deployment>;

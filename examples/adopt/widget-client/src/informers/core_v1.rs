@@ -2,7 +2,7 @@
 //! Shared informers of group ``, version `v1`.
 
 use widget_types as types;
-use logger_runtime::InformerFactory;
+use kubewright_runtime::InformerFactory;
 
 /// The informers of group ``, version `v1`.
 #[derive(Clone)]
@@ -29,8 +29,8 @@ impl CoreV1Informers {
 
 /// Informer of [`ConfigMap`](types::ConfigMap) objects.
 ///
-pub type ConfigMapInformer = logger_runtime::SharedInformer<types::ConfigMap>;
+pub type ConfigMapInformer = kubewright_runtime::SharedInformer<types::ConfigMap>;
 
 /// Informer of [`Namespace`](types::Namespace) objects.
 ///
-pub type NamespaceInformer = logger_runtime::SharedInformer<types::Namespace>;
+pub type NamespaceInformer = kubewright_runtime::SharedInformer<types::Namespace>;

@@ -2,7 +2,7 @@
 //! Shared informers of group `rbac.authorization.k8s.io`, version `v1`.
 
 use widget_types as types;
-use logger_runtime::InformerFactory;
+use kubewright_runtime::InformerFactory;
 
 /// The informers of group `rbac.authorization.k8s.io`, version `v1`.
 #[derive(Clone)]
@@ -24,4 +24,4 @@ impl RbacV1Informers {
 
 /// Informer of [`ClusterRole`](types::ClusterRole) objects.
 ///
-pub type ClusterRoleInformer = logger_runtime::SharedInformer<types::ClusterRole>;
+pub type ClusterRoleInformer = kubewright_runtime::SharedInformer<types::ClusterRole>;

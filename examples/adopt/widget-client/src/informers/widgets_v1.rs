@@ -2,7 +2,7 @@
 //! Shared informers of group `widgets.example.dev`, version `v1`.
 
 use widget_types as types;
-use logger_runtime::InformerFactory;
+use kubewright_runtime::InformerFactory;
 
 /// The informers of group `widgets.example.dev`, version `v1`.
 #[derive(Clone)]
@@ -34,12 +34,12 @@ impl WidgetsV1Informers {
 
 /// Informer of [`Theme`](types::Theme) objects.
 ///
-pub type ThemeInformer = logger_runtime::SharedInformer<types::Theme>;
+pub type ThemeInformer = kubewright_runtime::SharedInformer<types::Theme>;
 
 /// Informer of [`Visit`](types::WidgetVisit) objects.
 ///
-pub type VisitInformer = logger_runtime::SharedInformer<types::WidgetVisit>;
+pub type VisitInformer = kubewright_runtime::SharedInformer<types::WidgetVisit>;
 
 /// Informer of [`Widget`](types::Widget) objects.
 ///
-pub type WidgetInformer = logger_runtime::SharedInformer<types::Widget>;
+pub type WidgetInformer = kubewright_runtime::SharedInformer<types::Widget>;

@@ -5,7 +5,7 @@ use widget_types as types;
 
 /// Lister of [`Deployment`](types::Deployment) objects in the store of an informer.
 ///
-pub type DeploymentLister = logger_runtime::Lister<types::Deployment>;
+pub type DeploymentLister = kubewright_runtime::Lister<types::Deployment>;
 
 /// Lister of the [`Deployment`](types::Deployment) objects of one namespace in the store of an informer.
-pub type DeploymentNamespaceLister = logger_runtime::NamespaceLister<types::Deployment>;
+pub type DeploymentNamespaceLister = kubewright_runtime::NamespaceLister<types::Deployment>;

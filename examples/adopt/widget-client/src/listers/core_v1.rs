@@ -5,11 +5,11 @@ use widget_types as types;
 
 /// Lister of [`ConfigMap`](types::ConfigMap) objects in the store of an informer.
 ///
-pub type ConfigMapLister = logger_runtime::Lister<types::ConfigMap>;
+pub type ConfigMapLister = kubewright_runtime::Lister<types::ConfigMap>;
 
 /// Lister of the [`ConfigMap`](types::ConfigMap) objects of one namespace in the store of an informer.
-pub type ConfigMapNamespaceLister = logger_runtime::NamespaceLister<types::ConfigMap>;
+pub type ConfigMapNamespaceLister = kubewright_runtime::NamespaceLister<types::ConfigMap>;
 
 /// Lister of [`Namespace`](types::Namespace) objects in the store of an informer.
 ///
-pub type NamespaceLister = logger_runtime::Lister<types::Namespace>;
+pub type NamespaceLister = kubewright_runtime::Lister<types::Namespace>;

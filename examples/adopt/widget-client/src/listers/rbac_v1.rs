@@ -5,4 +5,4 @@ use widget_types as types;
 
 /// Lister of [`ClusterRole`](types::ClusterRole) objects in the store of an informer.
 ///
-pub type ClusterRoleLister = logger_runtime::Lister<types::ClusterRole>;
+pub type ClusterRoleLister = kubewright_runtime::Lister<types::ClusterRole>;

@@ -5,18 +5,18 @@ use widget_types as types;
 
 /// Lister of [`Theme`](types::Theme) objects in the store of an informer.
 ///
-pub type ThemeLister = logger_runtime::Lister<types::Theme>;
+pub type ThemeLister = kubewright_runtime::Lister<types::Theme>;
 
 /// Lister of [`Visit`](types::WidgetVisit) objects in the store of an informer.
 ///
-pub type VisitLister = logger_runtime::Lister<types::WidgetVisit>;
+pub type VisitLister = kubewright_runtime::Lister<types::WidgetVisit>;
 
 /// Lister of the [`Visit`](types::WidgetVisit) objects of one namespace in the store of an informer.
-pub type VisitNamespaceLister = logger_runtime::NamespaceLister<types::WidgetVisit>;
+pub type VisitNamespaceLister = kubewright_runtime::NamespaceLister<types::WidgetVisit>;
 
 /// Lister of [`Widget`](types::Widget) objects in the store of an informer.
 ///
-pub type WidgetLister = logger_runtime::Lister<types::Widget>;
+pub type WidgetLister = kubewright_runtime::Lister<types::Widget>;
 
 /// Lister of the [`Widget`](types::Widget) objects of one namespace in the store of an informer.
-pub type WidgetNamespaceLister = logger_runtime::NamespaceLister<types::Widget>;
+pub type WidgetNamespaceLister = kubewright_runtime::NamespaceLister<types::Widget>;

@@ -2,7 +2,7 @@
 //! Typed clients of group `apps`, version `v1`.
 
 use widget_types as types;
-use logger_runtime::kube::Client;
+use kubewright_runtime::kube::Client;
 
 /// The clients of group `apps`, version `v1`.
 #[derive(Clone)]
@@ -22,8 +22,8 @@ impl AppsV1Client {
     }
     /// Returns the read-only client of deployments in all namespaces.
     #[inline]
-    pub fn all_deployments(&self) -> logger_runtime::AllNamespaces<types::Deployment> {
-        logger_runtime::AllNamespaces::new(self.client.clone())
+    pub fn all_deployments(&self) -> kubewright_runtime::AllNamespaces<types::Deployment> {
+        kubewright_runtime::AllNamespaces::new(self.client.clone())
     }
 }
 
@@ -36,4 +36,4 @@ impl AppsV1Client {
 /// # Ok(())
 /// # }
 /// ```
-pub type DeploymentClient = logger_runtime::TypedClient<types::Deployment>;
+pub type DeploymentClient = kubewright_runtime::TypedClient<types::Deployment>;

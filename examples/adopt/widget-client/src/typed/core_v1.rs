@@ -2,7 +2,7 @@
 //! Typed clients of group ``, version `v1`.
 
 use widget_types as types;
-use logger_runtime::kube::Client;
+use kubewright_runtime::kube::Client;
 
 /// The clients of group ``, version `v1`.
 #[derive(Clone)]
@@ -22,8 +22,8 @@ impl CoreV1Client {
     }
     /// Returns the read-only client of configmaps in all namespaces.
     #[inline]
-    pub fn all_config_maps(&self) -> logger_runtime::AllNamespaces<types::ConfigMap> {
-        logger_runtime::AllNamespaces::new(self.client.clone())
+    pub fn all_config_maps(&self) -> kubewright_runtime::AllNamespaces<types::ConfigMap> {
+        kubewright_runtime::AllNamespaces::new(self.client.clone())
     }
     /// Returns the client of namespaces.
     #[inline]
@@ -41,7 +41,7 @@ impl CoreV1Client {
 /// # Ok(())
 /// # }
 /// ```
-pub type ConfigMapClient = logger_runtime::TypedClient<types::ConfigMap>;
+pub type ConfigMapClient = kubewright_runtime::TypedClient<types::ConfigMap>;
 
 /// Client of [`Namespace`](types::Namespace) objects.
 ///
@@ -52,4 +52,4 @@ pub type ConfigMapClient = logger_runtime::TypedClient<types::ConfigMap>;
 /// # Ok(())
 /// # }
 /// ```
-pub type NamespaceClient = logger_runtime::TypedClient<types::Namespace>;
+pub type NamespaceClient = kubewright_runtime::TypedClient<types::Namespace>;

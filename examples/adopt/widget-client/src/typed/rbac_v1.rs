@@ -2,7 +2,7 @@
 //! Typed clients of group `rbac.authorization.k8s.io`, version `v1`.
 
 use widget_types as types;
-use logger_runtime::kube::Client;
+use kubewright_runtime::kube::Client;
 
 /// The clients of group `rbac.authorization.k8s.io`, version `v1`.
 #[derive(Clone)]
@@ -31,4 +31,4 @@ impl RbacV1Client {
 /// # Ok(())
 /// # }
 /// ```
-pub type ClusterRoleClient = logger_runtime::TypedClient<types::ClusterRole>;
+pub type ClusterRoleClient = kubewright_runtime::TypedClient<types::ClusterRole>;

@@ -2,7 +2,7 @@
 //! Typed clients of group `widgets.example.dev`, version `v1`.
 
 use widget_types as types;
-use logger_runtime::kube::Client;
+use kubewright_runtime::kube::Client;
 
 /// The clients of group `widgets.example.dev`, version `v1`.
 #[derive(Clone)]
@@ -27,8 +27,8 @@ impl WidgetsV1Client {
     }
     /// Returns the read-only client of visits in all namespaces.
     #[inline]
-    pub fn all_visits(&self) -> logger_runtime::AllNamespaces<types::WidgetVisit> {
-        logger_runtime::AllNamespaces::new(self.client.clone())
+    pub fn all_visits(&self) -> kubewright_runtime::AllNamespaces<types::WidgetVisit> {
+        kubewright_runtime::AllNamespaces::new(self.client.clone())
     }
     /// Returns the client of widgets in a namespace.
     #[inline]
@@ -37,8 +37,8 @@ impl WidgetsV1Client {
     }
     /// Returns the read-only client of widgets in all namespaces.
     #[inline]
-    pub fn all_widgets(&self) -> logger_runtime::AllNamespaces<types::Widget> {
-        logger_runtime::AllNamespaces::new(self.client.clone())
+    pub fn all_widgets(&self) -> kubewright_runtime::AllNamespaces<types::Widget> {
+        kubewright_runtime::AllNamespaces::new(self.client.clone())
     }
 }
 
@@ -51,7 +51,7 @@ impl WidgetsV1Client {
 /// # Ok(())
 /// # }
 /// ```
-pub type ThemeClient = logger_runtime::TypedClient<types::Theme>;
+pub type ThemeClient = kubewright_runtime::TypedClient<types::Theme>;
 
 /// Client of [`Visit`](types::WidgetVisit) objects.
 ///
@@ -62,7 +62,7 @@ pub type ThemeClient = logger_runtime::TypedClient<types::Theme>;
 /// # Ok(())
 /// # }
 /// ```
-pub type VisitClient = logger_runtime::TypedClient<types::WidgetVisit>;
+pub type VisitClient = kubewright_runtime::TypedClient<types::WidgetVisit>;
 
 /// Client of [`Widget`](types::Widget) objects.
 ///
@@ -73,4 +73,4 @@ pub type VisitClient = logger_runtime::TypedClient<types::WidgetVisit>;
 /// # Ok(())
 /// # }
 /// ```
-pub type WidgetClient = logger_runtime::TypedClient<types::Widget>;
+pub type WidgetClient = kubewright_runtime::TypedClient<types::Widget>;

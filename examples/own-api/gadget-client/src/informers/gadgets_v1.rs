@@ -2,7 +2,7 @@
 //! Shared informers of group `gadgets.example.dev`, version `v1`.
 
 use gadget_types::v1 as types;
-use logger_runtime::InformerFactory;
+use kubewright_runtime::InformerFactory;
 
 /// The informers of group `gadgets.example.dev`, version `v1`.
 #[derive(Clone)]
@@ -25,4 +25,4 @@ impl GadgetsV1Informers {
 /// Informer of [`Gadget`](types::Gadget) objects.
 ///
 /// A Gadget does one thing.
-pub type GadgetInformer = logger_runtime::SharedInformer<types::Gadget>;
+pub type GadgetInformer = kubewright_runtime::SharedInformer<types::Gadget>;

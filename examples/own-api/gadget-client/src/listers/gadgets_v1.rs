@@ -6,7 +6,7 @@ use gadget_types::v1 as types;
 /// Lister of [`Gadget`](types::Gadget) objects in the store of an informer.
 ///
 /// A Gadget does one thing.
-pub type GadgetLister = logger_runtime::Lister<types::Gadget>;
+pub type GadgetLister = kubewright_runtime::Lister<types::Gadget>;
 
 /// Lister of the [`Gadget`](types::Gadget) objects of one namespace in the store of an informer.
-pub type GadgetNamespaceLister = logger_runtime::NamespaceLister<types::Gadget>;
+pub type GadgetNamespaceLister = kubewright_runtime::NamespaceLister<types::Gadget>;

@@ -2,7 +2,7 @@
 //! Typed clients of group `gadgets.example.dev`, version `v1`.
 
 use gadget_types::v1 as types;
-use logger_runtime::kube::Client;
+use kubewright_runtime::kube::Client;
 
 /// The clients of group `gadgets.example.dev`, version `v1`.
 #[derive(Clone)]
@@ -22,8 +22,8 @@ impl GadgetsV1Client {
     }
     /// Returns the read-only client of gadgets in all namespaces.
     #[inline]
-    pub fn all_gadgets(&self) -> logger_runtime::AllNamespaces<types::Gadget> {
-        logger_runtime::AllNamespaces::new(self.client.clone())
+    pub fn all_gadgets(&self) -> kubewright_runtime::AllNamespaces<types::Gadget> {
+        kubewright_runtime::AllNamespaces::new(self.client.clone())
     }
 }
 
@@ -38,4 +38,4 @@ impl GadgetsV1Client {
 /// # Ok(())
 /// # }
 /// ```
-pub type GadgetClient = logger_runtime::TypedClient<types::Gadget>;
+pub type GadgetClient = kubewright_runtime::TypedClient<types::Gadget>;

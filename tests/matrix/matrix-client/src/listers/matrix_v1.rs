@@ -6,194 +6,202 @@ use matrix_types::v1 as types;
 /// Lister of [`ClusterExtended`](types::ClusterExtended) objects in the store of an informer.
 ///
 /// The kind `ClusterExtended`, whose client has every extension method.
-pub type ClusterExtendedLister = logger_runtime::Lister<types::ClusterExtended>;
+pub type ClusterExtendedLister = kubewright_runtime::Lister<types::ClusterExtended>;
 
 /// Lister of [`ClusterNoStatusAll`](types::ClusterNoStatusAll) objects in the store of an informer.
 ///
 /// The kind `ClusterNoStatusAll` of the matrix.
-pub type ClusterNoStatusAllLister = logger_runtime::Lister<types::ClusterNoStatusAll>;
+pub type ClusterNoStatusAllLister = kubewright_runtime::Lister<
+    types::ClusterNoStatusAll,
+>;
 
 /// Lister of [`ClusterNoStatusReadonly`](types::ClusterNoStatusReadonly) objects in the store of an informer.
 ///
 /// The kind `ClusterNoStatusReadonly` of the matrix.
-pub type ClusterNoStatusReadonlyLister = logger_runtime::Lister<
+pub type ClusterNoStatusReadonlyLister = kubewright_runtime::Lister<
     types::ClusterNoStatusReadonly,
 >;
 
 /// Lister of [`ClusterPlainAll`](types::ClusterPlainAll) objects in the store of an informer.
 ///
 /// The kind `ClusterPlainAll` of the matrix.
-pub type ClusterPlainAllLister = logger_runtime::Lister<types::ClusterPlainAll>;
+pub type ClusterPlainAllLister = kubewright_runtime::Lister<types::ClusterPlainAll>;
 
 /// Lister of [`ClusterPlainReadonly`](types::ClusterPlainReadonly) objects in the store of an informer.
 ///
 /// The kind `ClusterPlainReadonly` of the matrix.
-pub type ClusterPlainReadonlyLister = logger_runtime::Lister<
+pub type ClusterPlainReadonlyLister = kubewright_runtime::Lister<
     types::ClusterPlainReadonly,
 >;
 
 /// Lister of [`ClusterStatusAll`](types::ClusterStatusAll) objects in the store of an informer.
 ///
 /// The kind `ClusterStatusAll` of the matrix.
-pub type ClusterStatusAllLister = logger_runtime::Lister<types::ClusterStatusAll>;
+pub type ClusterStatusAllLister = kubewright_runtime::Lister<types::ClusterStatusAll>;
 
 /// Lister of [`ClusterStatusReadonly`](types::ClusterStatusReadonly) objects in the store of an informer.
 ///
 /// The kind `ClusterStatusReadonly` of the matrix.
-pub type ClusterStatusReadonlyLister = logger_runtime::Lister<
+pub type ClusterStatusReadonlyLister = kubewright_runtime::Lister<
     types::ClusterStatusReadonly,
 >;
 
 /// Lister of [`ClusterStatusSkipDeleteCollection`](types::ClusterStatusSkipDeleteCollection) objects in the store of an informer.
 ///
 /// The kind `ClusterStatusSkipDeleteCollection` of the matrix.
-pub type ClusterStatusSkipDeleteCollectionLister = logger_runtime::Lister<
+pub type ClusterStatusSkipDeleteCollectionLister = kubewright_runtime::Lister<
     types::ClusterStatusSkipDeleteCollection,
 >;
 
 /// Lister of [`ClusterStatusSkipPatch`](types::ClusterStatusSkipPatch) objects in the store of an informer.
 ///
 /// The kind `ClusterStatusSkipPatch` of the matrix.
-pub type ClusterStatusSkipPatchLister = logger_runtime::Lister<
+pub type ClusterStatusSkipPatchLister = kubewright_runtime::Lister<
     types::ClusterStatusSkipPatch,
 >;
 
 /// Lister of [`ClusterStatusSkipUpdate`](types::ClusterStatusSkipUpdate) objects in the store of an informer.
 ///
 /// The kind `ClusterStatusSkipUpdate` of the matrix.
-pub type ClusterStatusSkipUpdateLister = logger_runtime::Lister<
+pub type ClusterStatusSkipUpdateLister = kubewright_runtime::Lister<
     types::ClusterStatusSkipUpdate,
 >;
 
 /// Lister of [`ClusterStatusSkipUpdateStatus`](types::ClusterStatusSkipUpdateStatus) objects in the store of an informer.
 ///
 /// The kind `ClusterStatusSkipUpdateStatus` of the matrix.
-pub type ClusterStatusSkipUpdateStatusLister = logger_runtime::Lister<
+pub type ClusterStatusSkipUpdateStatusLister = kubewright_runtime::Lister<
     types::ClusterStatusSkipUpdateStatus,
 >;
 
 /// Lister of [`NamespacedExtended`](types::NamespacedExtended) objects in the store of an informer.
 ///
 /// The kind `NamespacedExtended`, whose client has every extension method.
-pub type NamespacedExtendedLister = logger_runtime::Lister<types::NamespacedExtended>;
+pub type NamespacedExtendedLister = kubewright_runtime::Lister<
+    types::NamespacedExtended,
+>;
 
 /// Lister of the [`NamespacedExtended`](types::NamespacedExtended) objects of one namespace in the store of an informer.
-pub type NamespacedExtendedNamespaceLister = logger_runtime::NamespaceLister<
+pub type NamespacedExtendedNamespaceLister = kubewright_runtime::NamespaceLister<
     types::NamespacedExtended,
 >;
 
 /// Lister of [`NamespacedNoStatusAll`](types::NamespacedNoStatusAll) objects in the store of an informer.
 ///
 /// The kind `NamespacedNoStatusAll` of the matrix.
-pub type NamespacedNoStatusAllLister = logger_runtime::Lister<
+pub type NamespacedNoStatusAllLister = kubewright_runtime::Lister<
     types::NamespacedNoStatusAll,
 >;
 
 /// Lister of the [`NamespacedNoStatusAll`](types::NamespacedNoStatusAll) objects of one namespace in the store of an informer.
-pub type NamespacedNoStatusAllNamespaceLister = logger_runtime::NamespaceLister<
+pub type NamespacedNoStatusAllNamespaceLister = kubewright_runtime::NamespaceLister<
     types::NamespacedNoStatusAll,
 >;
 
 /// Lister of [`NamespacedNoStatusReadonly`](types::NamespacedNoStatusReadonly) objects in the store of an informer.
 ///
 /// The kind `NamespacedNoStatusReadonly` of the matrix.
-pub type NamespacedNoStatusReadonlyLister = logger_runtime::Lister<
+pub type NamespacedNoStatusReadonlyLister = kubewright_runtime::Lister<
     types::NamespacedNoStatusReadonly,
 >;
 
 /// Lister of the [`NamespacedNoStatusReadonly`](types::NamespacedNoStatusReadonly) objects of one namespace in the store of an informer.
-pub type NamespacedNoStatusReadonlyNamespaceLister = logger_runtime::NamespaceLister<
+pub type NamespacedNoStatusReadonlyNamespaceLister = kubewright_runtime::NamespaceLister<
     types::NamespacedNoStatusReadonly,
 >;
 
 /// Lister of [`NamespacedPlainAll`](types::NamespacedPlainAll) objects in the store of an informer.
 ///
 /// The kind `NamespacedPlainAll` of the matrix.
-pub type NamespacedPlainAllLister = logger_runtime::Lister<types::NamespacedPlainAll>;
+pub type NamespacedPlainAllLister = kubewright_runtime::Lister<
+    types::NamespacedPlainAll,
+>;
 
 /// Lister of the [`NamespacedPlainAll`](types::NamespacedPlainAll) objects of one namespace in the store of an informer.
-pub type NamespacedPlainAllNamespaceLister = logger_runtime::NamespaceLister<
+pub type NamespacedPlainAllNamespaceLister = kubewright_runtime::NamespaceLister<
     types::NamespacedPlainAll,
 >;
 
 /// Lister of [`NamespacedPlainReadonly`](types::NamespacedPlainReadonly) objects in the store of an informer.
 ///
 /// The kind `NamespacedPlainReadonly` of the matrix.
-pub type NamespacedPlainReadonlyLister = logger_runtime::Lister<
+pub type NamespacedPlainReadonlyLister = kubewright_runtime::Lister<
     types::NamespacedPlainReadonly,
 >;
 
 /// Lister of the [`NamespacedPlainReadonly`](types::NamespacedPlainReadonly) objects of one namespace in the store of an informer.
-pub type NamespacedPlainReadonlyNamespaceLister = logger_runtime::NamespaceLister<
+pub type NamespacedPlainReadonlyNamespaceLister = kubewright_runtime::NamespaceLister<
     types::NamespacedPlainReadonly,
 >;
 
 /// Lister of [`NamespacedStatusAll`](types::NamespacedStatusAll) objects in the store of an informer.
 ///
 /// The kind `NamespacedStatusAll` of the matrix.
-pub type NamespacedStatusAllLister = logger_runtime::Lister<types::NamespacedStatusAll>;
+pub type NamespacedStatusAllLister = kubewright_runtime::Lister<
+    types::NamespacedStatusAll,
+>;
 
 /// Lister of the [`NamespacedStatusAll`](types::NamespacedStatusAll) objects of one namespace in the store of an informer.
-pub type NamespacedStatusAllNamespaceLister = logger_runtime::NamespaceLister<
+pub type NamespacedStatusAllNamespaceLister = kubewright_runtime::NamespaceLister<
     types::NamespacedStatusAll,
 >;
 
 /// Lister of [`NamespacedStatusReadonly`](types::NamespacedStatusReadonly) objects in the store of an informer.
 ///
 /// The kind `NamespacedStatusReadonly` of the matrix.
-pub type NamespacedStatusReadonlyLister = logger_runtime::Lister<
+pub type NamespacedStatusReadonlyLister = kubewright_runtime::Lister<
     types::NamespacedStatusReadonly,
 >;
 
 /// Lister of the [`NamespacedStatusReadonly`](types::NamespacedStatusReadonly) objects of one namespace in the store of an informer.
-pub type NamespacedStatusReadonlyNamespaceLister = logger_runtime::NamespaceLister<
+pub type NamespacedStatusReadonlyNamespaceLister = kubewright_runtime::NamespaceLister<
     types::NamespacedStatusReadonly,
 >;
 
 /// Lister of [`NamespacedStatusSkipApply`](types::NamespacedStatusSkipApply) objects in the store of an informer.
 ///
 /// The kind `NamespacedStatusSkipApply` of the matrix.
-pub type NamespacedStatusSkipApplyLister = logger_runtime::Lister<
+pub type NamespacedStatusSkipApplyLister = kubewright_runtime::Lister<
     types::NamespacedStatusSkipApply,
 >;
 
 /// Lister of the [`NamespacedStatusSkipApply`](types::NamespacedStatusSkipApply) objects of one namespace in the store of an informer.
-pub type NamespacedStatusSkipApplyNamespaceLister = logger_runtime::NamespaceLister<
+pub type NamespacedStatusSkipApplyNamespaceLister = kubewright_runtime::NamespaceLister<
     types::NamespacedStatusSkipApply,
 >;
 
 /// Lister of [`NamespacedStatusSkipApplyStatus`](types::NamespacedStatusSkipApplyStatus) objects in the store of an informer.
 ///
 /// The kind `NamespacedStatusSkipApplyStatus` of the matrix.
-pub type NamespacedStatusSkipApplyStatusLister = logger_runtime::Lister<
+pub type NamespacedStatusSkipApplyStatusLister = kubewright_runtime::Lister<
     types::NamespacedStatusSkipApplyStatus,
 >;
 
 /// Lister of the [`NamespacedStatusSkipApplyStatus`](types::NamespacedStatusSkipApplyStatus) objects of one namespace in the store of an informer.
-pub type NamespacedStatusSkipApplyStatusNamespaceLister = logger_runtime::NamespaceLister<
+pub type NamespacedStatusSkipApplyStatusNamespaceLister = kubewright_runtime::NamespaceLister<
     types::NamespacedStatusSkipApplyStatus,
 >;
 
 /// Lister of [`NamespacedStatusSkipCreate`](types::NamespacedStatusSkipCreate) objects in the store of an informer.
 ///
 /// The kind `NamespacedStatusSkipCreate` of the matrix.
-pub type NamespacedStatusSkipCreateLister = logger_runtime::Lister<
+pub type NamespacedStatusSkipCreateLister = kubewright_runtime::Lister<
     types::NamespacedStatusSkipCreate,
 >;
 
 /// Lister of the [`NamespacedStatusSkipCreate`](types::NamespacedStatusSkipCreate) objects of one namespace in the store of an informer.
-pub type NamespacedStatusSkipCreateNamespaceLister = logger_runtime::NamespaceLister<
+pub type NamespacedStatusSkipCreateNamespaceLister = kubewright_runtime::NamespaceLister<
     types::NamespacedStatusSkipCreate,
 >;
 
 /// Lister of [`NamespacedStatusSkipDelete`](types::NamespacedStatusSkipDelete) objects in the store of an informer.
 ///
 /// The kind `NamespacedStatusSkipDelete` of the matrix.
-pub type NamespacedStatusSkipDeleteLister = logger_runtime::Lister<
+pub type NamespacedStatusSkipDeleteLister = kubewright_runtime::Lister<
     types::NamespacedStatusSkipDelete,
 >;
 
 /// Lister of the [`NamespacedStatusSkipDelete`](types::NamespacedStatusSkipDelete) objects of one namespace in the store of an informer.
-pub type NamespacedStatusSkipDeleteNamespaceLister = logger_runtime::NamespaceLister<
+pub type NamespacedStatusSkipDeleteNamespaceLister = kubewright_runtime::NamespaceLister<
     types::NamespacedStatusSkipDelete,
 >;

@@ -2,10 +2,10 @@
 //! Typed clients of group `matrix.example.org`, version `v1`.
 
 use matrix_types::v1 as types;
-use logger_core::ExtensionMethod;
-use logger_runtime::ResponseFuture;
-use logger_runtime::kube::api::{ListParams, Patch, PatchParams, PostParams};
-use logger_runtime::kube::Client;
+use kubewright_core::ExtensionMethod;
+use kubewright_runtime::ResponseFuture;
+use kubewright_runtime::kube::api::{ListParams, Patch, PatchParams, PostParams};
+use kubewright_runtime::kube::Client;
 
 /// The clients of group `matrix.example.org`, version `v1`.
 #[derive(Clone)]
@@ -261,8 +261,8 @@ impl MatrixV1Client {
     #[inline]
     pub fn all_namespaced_extendeds(
         &self,
-    ) -> logger_runtime::AllNamespaces<types::NamespacedExtended> {
-        logger_runtime::AllNamespaces::new(self.client.clone())
+    ) -> kubewright_runtime::AllNamespaces<types::NamespacedExtended> {
+        kubewright_runtime::AllNamespaces::new(self.client.clone())
     }
     /// Returns the client of namespacednostatusalls in a namespace.
     #[inline]
@@ -276,8 +276,8 @@ impl MatrixV1Client {
     #[inline]
     pub fn all_namespaced_no_status_alls(
         &self,
-    ) -> logger_runtime::AllNamespaces<types::NamespacedNoStatusAll> {
-        logger_runtime::AllNamespaces::new(self.client.clone())
+    ) -> kubewright_runtime::AllNamespaces<types::NamespacedNoStatusAll> {
+        kubewright_runtime::AllNamespaces::new(self.client.clone())
     }
     /// Returns the client of namespacednostatusnoverbses in a namespace.
     #[inline]
@@ -342,8 +342,8 @@ impl MatrixV1Client {
     #[inline]
     pub fn all_namespaced_no_status_only_lists(
         &self,
-    ) -> logger_runtime::AllNamespaces<types::NamespacedNoStatusOnlyList> {
-        logger_runtime::AllNamespaces::new(self.client.clone())
+    ) -> kubewright_runtime::AllNamespaces<types::NamespacedNoStatusOnlyList> {
+        kubewright_runtime::AllNamespaces::new(self.client.clone())
     }
     /// Returns the client of namespacednostatusonlypatches in a namespace.
     #[inline]
@@ -373,8 +373,8 @@ impl MatrixV1Client {
     #[inline]
     pub fn all_namespaced_no_status_only_watches(
         &self,
-    ) -> logger_runtime::AllNamespaces<types::NamespacedNoStatusOnlyWatch> {
-        logger_runtime::AllNamespaces::new(self.client.clone())
+    ) -> kubewright_runtime::AllNamespaces<types::NamespacedNoStatusOnlyWatch> {
+        kubewright_runtime::AllNamespaces::new(self.client.clone())
     }
     /// Returns the client of namespacednostatusreadonlies in a namespace.
     #[inline]
@@ -388,8 +388,8 @@ impl MatrixV1Client {
     #[inline]
     pub fn all_namespaced_no_status_readonlies(
         &self,
-    ) -> logger_runtime::AllNamespaces<types::NamespacedNoStatusReadonly> {
-        logger_runtime::AllNamespaces::new(self.client.clone())
+    ) -> kubewright_runtime::AllNamespaces<types::NamespacedNoStatusReadonly> {
+        kubewright_runtime::AllNamespaces::new(self.client.clone())
     }
     /// Returns the client of namespacedplainalls in a namespace.
     #[inline]
@@ -400,8 +400,8 @@ impl MatrixV1Client {
     #[inline]
     pub fn all_namespaced_plain_alls(
         &self,
-    ) -> logger_runtime::AllNamespaces<types::NamespacedPlainAll> {
-        logger_runtime::AllNamespaces::new(self.client.clone())
+    ) -> kubewright_runtime::AllNamespaces<types::NamespacedPlainAll> {
+        kubewright_runtime::AllNamespaces::new(self.client.clone())
     }
     /// Returns the client of namespacedplainnoverbses in a namespace.
     #[inline]
@@ -466,8 +466,8 @@ impl MatrixV1Client {
     #[inline]
     pub fn all_namespaced_plain_only_lists(
         &self,
-    ) -> logger_runtime::AllNamespaces<types::NamespacedPlainOnlyList> {
-        logger_runtime::AllNamespaces::new(self.client.clone())
+    ) -> kubewright_runtime::AllNamespaces<types::NamespacedPlainOnlyList> {
+        kubewright_runtime::AllNamespaces::new(self.client.clone())
     }
     /// Returns the client of namespacedplainonlypatches in a namespace.
     #[inline]
@@ -497,8 +497,8 @@ impl MatrixV1Client {
     #[inline]
     pub fn all_namespaced_plain_only_watches(
         &self,
-    ) -> logger_runtime::AllNamespaces<types::NamespacedPlainOnlyWatch> {
-        logger_runtime::AllNamespaces::new(self.client.clone())
+    ) -> kubewright_runtime::AllNamespaces<types::NamespacedPlainOnlyWatch> {
+        kubewright_runtime::AllNamespaces::new(self.client.clone())
     }
     /// Returns the client of namespacedplainreadonlies in a namespace.
     #[inline]
@@ -512,8 +512,8 @@ impl MatrixV1Client {
     #[inline]
     pub fn all_namespaced_plain_readonlies(
         &self,
-    ) -> logger_runtime::AllNamespaces<types::NamespacedPlainReadonly> {
-        logger_runtime::AllNamespaces::new(self.client.clone())
+    ) -> kubewright_runtime::AllNamespaces<types::NamespacedPlainReadonly> {
+        kubewright_runtime::AllNamespaces::new(self.client.clone())
     }
     /// Returns the client of namespacedstatusalls in a namespace.
     #[inline]
@@ -524,8 +524,8 @@ impl MatrixV1Client {
     #[inline]
     pub fn all_namespaced_status_alls(
         &self,
-    ) -> logger_runtime::AllNamespaces<types::NamespacedStatusAll> {
-        logger_runtime::AllNamespaces::new(self.client.clone())
+    ) -> kubewright_runtime::AllNamespaces<types::NamespacedStatusAll> {
+        kubewright_runtime::AllNamespaces::new(self.client.clone())
     }
     /// Returns the client of namespacedstatusnoverbses in a namespace.
     #[inline]
@@ -598,8 +598,8 @@ impl MatrixV1Client {
     #[inline]
     pub fn all_namespaced_status_only_lists(
         &self,
-    ) -> logger_runtime::AllNamespaces<types::NamespacedStatusOnlyList> {
-        logger_runtime::AllNamespaces::new(self.client.clone())
+    ) -> kubewright_runtime::AllNamespaces<types::NamespacedStatusOnlyList> {
+        kubewright_runtime::AllNamespaces::new(self.client.clone())
     }
     /// Returns the client of namespacedstatusonlypatches in a namespace.
     #[inline]
@@ -640,8 +640,8 @@ impl MatrixV1Client {
     #[inline]
     pub fn all_namespaced_status_only_watches(
         &self,
-    ) -> logger_runtime::AllNamespaces<types::NamespacedStatusOnlyWatch> {
-        logger_runtime::AllNamespaces::new(self.client.clone())
+    ) -> kubewright_runtime::AllNamespaces<types::NamespacedStatusOnlyWatch> {
+        kubewright_runtime::AllNamespaces::new(self.client.clone())
     }
     /// Returns the client of namespacedstatusreadonlies in a namespace.
     #[inline]
@@ -655,8 +655,8 @@ impl MatrixV1Client {
     #[inline]
     pub fn all_namespaced_status_readonlies(
         &self,
-    ) -> logger_runtime::AllNamespaces<types::NamespacedStatusReadonly> {
-        logger_runtime::AllNamespaces::new(self.client.clone())
+    ) -> kubewright_runtime::AllNamespaces<types::NamespacedStatusReadonly> {
+        kubewright_runtime::AllNamespaces::new(self.client.clone())
     }
     /// Returns the client of namespacedstatusskipapplies in a namespace.
     #[inline]
@@ -670,8 +670,8 @@ impl MatrixV1Client {
     #[inline]
     pub fn all_namespaced_status_skip_applies(
         &self,
-    ) -> logger_runtime::AllNamespaces<types::NamespacedStatusSkipApply> {
-        logger_runtime::AllNamespaces::new(self.client.clone())
+    ) -> kubewright_runtime::AllNamespaces<types::NamespacedStatusSkipApply> {
+        kubewright_runtime::AllNamespaces::new(self.client.clone())
     }
     /// Returns the client of namespacedstatusskipapplystatuses in a namespace.
     #[inline]
@@ -685,8 +685,8 @@ impl MatrixV1Client {
     #[inline]
     pub fn all_namespaced_status_skip_apply_statuses(
         &self,
-    ) -> logger_runtime::AllNamespaces<types::NamespacedStatusSkipApplyStatus> {
-        logger_runtime::AllNamespaces::new(self.client.clone())
+    ) -> kubewright_runtime::AllNamespaces<types::NamespacedStatusSkipApplyStatus> {
+        kubewright_runtime::AllNamespaces::new(self.client.clone())
     }
     /// Returns the client of namespacedstatusskipcreates in a namespace.
     #[inline]
@@ -700,8 +700,8 @@ impl MatrixV1Client {
     #[inline]
     pub fn all_namespaced_status_skip_creates(
         &self,
-    ) -> logger_runtime::AllNamespaces<types::NamespacedStatusSkipCreate> {
-        logger_runtime::AllNamespaces::new(self.client.clone())
+    ) -> kubewright_runtime::AllNamespaces<types::NamespacedStatusSkipCreate> {
+        kubewright_runtime::AllNamespaces::new(self.client.clone())
     }
     /// Returns the client of namespacedstatusskipdeletes in a namespace.
     #[inline]
@@ -715,8 +715,8 @@ impl MatrixV1Client {
     #[inline]
     pub fn all_namespaced_status_skip_deletes(
         &self,
-    ) -> logger_runtime::AllNamespaces<types::NamespacedStatusSkipDelete> {
-        logger_runtime::AllNamespaces::new(self.client.clone())
+    ) -> kubewright_runtime::AllNamespaces<types::NamespacedStatusSkipDelete> {
+        kubewright_runtime::AllNamespaces::new(self.client.clone())
     }
     /// Returns the client of namespacedstatusskipgets in a namespace.
     #[inline]
@@ -730,8 +730,8 @@ impl MatrixV1Client {
     #[inline]
     pub fn all_namespaced_status_skip_gets(
         &self,
-    ) -> logger_runtime::AllNamespaces<types::NamespacedStatusSkipGet> {
-        logger_runtime::AllNamespaces::new(self.client.clone())
+    ) -> kubewright_runtime::AllNamespaces<types::NamespacedStatusSkipGet> {
+        kubewright_runtime::AllNamespaces::new(self.client.clone())
     }
     /// Returns the client of namespacedstatusskipwatches in a namespace.
     #[inline]
@@ -745,8 +745,8 @@ impl MatrixV1Client {
     #[inline]
     pub fn all_namespaced_status_skip_watches(
         &self,
-    ) -> logger_runtime::AllNamespaces<types::NamespacedStatusSkipWatch> {
-        logger_runtime::AllNamespaces::new(self.client.clone())
+    ) -> kubewright_runtime::AllNamespaces<types::NamespacedStatusSkipWatch> {
+        kubewright_runtime::AllNamespaces::new(self.client.clone())
     }
 }
 
@@ -763,7 +763,7 @@ impl MatrixV1Client {
 /// ```
 #[derive(Clone, Debug)]
 pub struct ClusterExtendedClient {
-    client: logger_runtime::TypedClient<types::ClusterExtended>,
+    client: kubewright_runtime::TypedClient<types::ClusterExtended>,
 }
 
 impl ClusterExtendedClient {
@@ -771,7 +771,7 @@ impl ClusterExtendedClient {
     #[inline]
     pub fn cluster(client: Client) -> Self {
         ClusterExtendedClient {
-            client: logger_runtime::TypedClient::cluster(client),
+            client: kubewright_runtime::TypedClient::cluster(client),
         }
     }
     /// Gets objects with custom types.
@@ -1069,7 +1069,7 @@ impl ClusterExtendedClient {
     /// # Errors
     /// The request failed, or the server rejected it.
     #[inline]
-    pub fn patch_own<P: logger_core::serde::Serialize + std::fmt::Debug>(
+    pub fn patch_own<P: kubewright_core::serde::Serialize + std::fmt::Debug>(
         &self,
         name: &str,
         patch: &Patch<P>,
@@ -1082,7 +1082,7 @@ impl ClusterExtendedClient {
     /// # Errors
     /// The request failed, or the server rejected it.
     #[inline]
-    pub fn patch_other<P: logger_core::serde::Serialize + std::fmt::Debug>(
+    pub fn patch_other<P: kubewright_core::serde::Serialize + std::fmt::Debug>(
         &self,
         name: &str,
         patch: &Patch<P>,
@@ -1095,7 +1095,7 @@ impl ClusterExtendedClient {
     /// # Errors
     /// The request failed, or the server rejected it.
     #[inline]
-    pub fn patch_status_own<P: logger_core::serde::Serialize + std::fmt::Debug>(
+    pub fn patch_status_own<P: kubewright_core::serde::Serialize + std::fmt::Debug>(
         &self,
         name: &str,
         patch: &Patch<P>,
@@ -1108,7 +1108,7 @@ impl ClusterExtendedClient {
     /// # Errors
     /// The request failed, or the server rejected it.
     #[inline]
-    pub fn patch_status_other<P: logger_core::serde::Serialize + std::fmt::Debug>(
+    pub fn patch_status_other<P: kubewright_core::serde::Serialize + std::fmt::Debug>(
         &self,
         name: &str,
         patch: &Patch<P>,
@@ -1121,7 +1121,7 @@ impl ClusterExtendedClient {
     /// # Errors
     /// The request failed, or the server rejected it.
     #[inline]
-    pub fn patch_scale_own<P: logger_core::serde::Serialize + std::fmt::Debug>(
+    pub fn patch_scale_own<P: kubewright_core::serde::Serialize + std::fmt::Debug>(
         &self,
         name: &str,
         patch: &Patch<P>,
@@ -1134,7 +1134,7 @@ impl ClusterExtendedClient {
     /// # Errors
     /// The request failed, or the server rejected it.
     #[inline]
-    pub fn patch_scale_other<P: logger_core::serde::Serialize + std::fmt::Debug>(
+    pub fn patch_scale_other<P: kubewright_core::serde::Serialize + std::fmt::Debug>(
         &self,
         name: &str,
         patch: &Patch<P>,
@@ -1150,7 +1150,7 @@ impl ClusterExtendedClient {
     pub fn apply_own(
         &self,
         configuration: &crate::applyconfigurations::matrix_v1::ClusterExtendedApply,
-        manager: &logger_runtime::FieldManager,
+        manager: &kubewright_runtime::FieldManager,
     ) -> ResponseFuture<<types::ClusterExtended as ExtensionMethod<30>>::Result> {
         self.client
             .extended_apply(None, configuration.metadata.name(), configuration, manager)
@@ -1164,7 +1164,7 @@ impl ClusterExtendedClient {
         &self,
         name: &str,
         configuration: &crate::applyconfigurations::matrix_v1::LetterApply,
-        manager: &logger_runtime::FieldManager,
+        manager: &kubewright_runtime::FieldManager,
     ) -> ResponseFuture<<types::ClusterExtended as ExtensionMethod<31>>::Result> {
         self.client.extended_apply(None, name, configuration, manager)
     }
@@ -1176,7 +1176,7 @@ impl ClusterExtendedClient {
     pub fn apply_status_own(
         &self,
         configuration: &crate::applyconfigurations::matrix_v1::ClusterExtendedApply,
-        manager: &logger_runtime::FieldManager,
+        manager: &kubewright_runtime::FieldManager,
     ) -> ResponseFuture<<types::ClusterExtended as ExtensionMethod<32>>::Result> {
         self.client
             .extended_apply(
@@ -1195,7 +1195,7 @@ impl ClusterExtendedClient {
         &self,
         name: &str,
         configuration: &<types::ClusterExtended as ExtensionMethod<33>>::Input,
-        manager: &logger_runtime::FieldManager,
+        manager: &kubewright_runtime::FieldManager,
     ) -> ResponseFuture<<types::ClusterExtended as ExtensionMethod<33>>::Result> {
         self.client.extended_apply(Some("status"), name, configuration, manager)
     }
@@ -1207,7 +1207,7 @@ impl ClusterExtendedClient {
     pub fn apply_scale_own(
         &self,
         configuration: &crate::applyconfigurations::matrix_v1::ClusterExtendedApply,
-        manager: &logger_runtime::FieldManager,
+        manager: &kubewright_runtime::FieldManager,
     ) -> ResponseFuture<<types::ClusterExtended as ExtensionMethod<34>>::Result> {
         self.client
             .extended_apply(
@@ -1225,15 +1225,15 @@ impl ClusterExtendedClient {
     pub fn apply_scale_other(
         &self,
         name: &str,
-        configuration: &logger_apply::autoscaling_v1::ScaleApply,
-        manager: &logger_runtime::FieldManager,
+        configuration: &kubewright_apply::autoscaling_v1::ScaleApply,
+        manager: &kubewright_runtime::FieldManager,
     ) -> ResponseFuture<<types::ClusterExtended as ExtensionMethod<35>>::Result> {
         self.client.extended_apply(Some("scale"), name, configuration, manager)
     }
 }
 
 impl std::ops::Deref for ClusterExtendedClient {
-    type Target = logger_runtime::TypedClient<types::ClusterExtended>;
+    type Target = kubewright_runtime::TypedClient<types::ClusterExtended>;
     fn deref(&self) -> &Self::Target {
         &self.client
     }
@@ -1250,21 +1250,21 @@ impl std::ops::Deref for ClusterExtendedClient {
 /// # Ok(())
 /// # }
 /// ```
-pub type ClusterNoStatusAllClient = logger_runtime::TypedClient<
+pub type ClusterNoStatusAllClient = kubewright_runtime::TypedClient<
     types::ClusterNoStatusAll,
 >;
 
 /// Client of [`ClusterNoStatusNoVerbs`](types::ClusterNoStatusNoVerbs) objects.
 ///
 /// The kind `ClusterNoStatusNoVerbs` of the matrix.
-pub type ClusterNoStatusNoVerbsClient = logger_runtime::TypedClient<
+pub type ClusterNoStatusNoVerbsClient = kubewright_runtime::TypedClient<
     types::ClusterNoStatusNoVerbs,
 >;
 
 /// Client of [`ClusterNoStatusOnlyApply`](types::ClusterNoStatusOnlyApply) objects.
 ///
 /// The kind `ClusterNoStatusOnlyApply` of the matrix.
-pub type ClusterNoStatusOnlyApplyClient = logger_runtime::TypedClient<
+pub type ClusterNoStatusOnlyApplyClient = kubewright_runtime::TypedClient<
     types::ClusterNoStatusOnlyApply,
 >;
 
@@ -1279,7 +1279,7 @@ pub type ClusterNoStatusOnlyApplyClient = logger_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type ClusterNoStatusOnlyCreateClient = logger_runtime::TypedClient<
+pub type ClusterNoStatusOnlyCreateClient = kubewright_runtime::TypedClient<
     types::ClusterNoStatusOnlyCreate,
 >;
 
@@ -1294,7 +1294,7 @@ pub type ClusterNoStatusOnlyCreateClient = logger_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type ClusterNoStatusOnlyDeleteClient = logger_runtime::TypedClient<
+pub type ClusterNoStatusOnlyDeleteClient = kubewright_runtime::TypedClient<
     types::ClusterNoStatusOnlyDelete,
 >;
 
@@ -1309,7 +1309,7 @@ pub type ClusterNoStatusOnlyDeleteClient = logger_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type ClusterNoStatusOnlyDeleteCollectionClient = logger_runtime::TypedClient<
+pub type ClusterNoStatusOnlyDeleteCollectionClient = kubewright_runtime::TypedClient<
     types::ClusterNoStatusOnlyDeleteCollection,
 >;
 
@@ -1324,7 +1324,7 @@ pub type ClusterNoStatusOnlyDeleteCollectionClient = logger_runtime::TypedClient
 /// # Ok(())
 /// # }
 /// ```
-pub type ClusterNoStatusOnlyGetClient = logger_runtime::TypedClient<
+pub type ClusterNoStatusOnlyGetClient = kubewright_runtime::TypedClient<
     types::ClusterNoStatusOnlyGet,
 >;
 
@@ -1339,14 +1339,14 @@ pub type ClusterNoStatusOnlyGetClient = logger_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type ClusterNoStatusOnlyListClient = logger_runtime::TypedClient<
+pub type ClusterNoStatusOnlyListClient = kubewright_runtime::TypedClient<
     types::ClusterNoStatusOnlyList,
 >;
 
 /// Client of [`ClusterNoStatusOnlyPatch`](types::ClusterNoStatusOnlyPatch) objects.
 ///
 /// The kind `ClusterNoStatusOnlyPatch` of the matrix.
-pub type ClusterNoStatusOnlyPatchClient = logger_runtime::TypedClient<
+pub type ClusterNoStatusOnlyPatchClient = kubewright_runtime::TypedClient<
     types::ClusterNoStatusOnlyPatch,
 >;
 
@@ -1361,7 +1361,7 @@ pub type ClusterNoStatusOnlyPatchClient = logger_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type ClusterNoStatusOnlyUpdateClient = logger_runtime::TypedClient<
+pub type ClusterNoStatusOnlyUpdateClient = kubewright_runtime::TypedClient<
     types::ClusterNoStatusOnlyUpdate,
 >;
 
@@ -1376,7 +1376,7 @@ pub type ClusterNoStatusOnlyUpdateClient = logger_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type ClusterNoStatusOnlyWatchClient = logger_runtime::TypedClient<
+pub type ClusterNoStatusOnlyWatchClient = kubewright_runtime::TypedClient<
     types::ClusterNoStatusOnlyWatch,
 >;
 
@@ -1391,7 +1391,7 @@ pub type ClusterNoStatusOnlyWatchClient = logger_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type ClusterNoStatusReadonlyClient = logger_runtime::TypedClient<
+pub type ClusterNoStatusReadonlyClient = kubewright_runtime::TypedClient<
     types::ClusterNoStatusReadonly,
 >;
 
@@ -1406,19 +1406,19 @@ pub type ClusterNoStatusReadonlyClient = logger_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type ClusterPlainAllClient = logger_runtime::TypedClient<types::ClusterPlainAll>;
+pub type ClusterPlainAllClient = kubewright_runtime::TypedClient<types::ClusterPlainAll>;
 
 /// Client of [`ClusterPlainNoVerbs`](types::ClusterPlainNoVerbs) objects.
 ///
 /// The kind `ClusterPlainNoVerbs` of the matrix.
-pub type ClusterPlainNoVerbsClient = logger_runtime::TypedClient<
+pub type ClusterPlainNoVerbsClient = kubewright_runtime::TypedClient<
     types::ClusterPlainNoVerbs,
 >;
 
 /// Client of [`ClusterPlainOnlyApply`](types::ClusterPlainOnlyApply) objects.
 ///
 /// The kind `ClusterPlainOnlyApply` of the matrix.
-pub type ClusterPlainOnlyApplyClient = logger_runtime::TypedClient<
+pub type ClusterPlainOnlyApplyClient = kubewright_runtime::TypedClient<
     types::ClusterPlainOnlyApply,
 >;
 
@@ -1433,7 +1433,7 @@ pub type ClusterPlainOnlyApplyClient = logger_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type ClusterPlainOnlyCreateClient = logger_runtime::TypedClient<
+pub type ClusterPlainOnlyCreateClient = kubewright_runtime::TypedClient<
     types::ClusterPlainOnlyCreate,
 >;
 
@@ -1448,7 +1448,7 @@ pub type ClusterPlainOnlyCreateClient = logger_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type ClusterPlainOnlyDeleteClient = logger_runtime::TypedClient<
+pub type ClusterPlainOnlyDeleteClient = kubewright_runtime::TypedClient<
     types::ClusterPlainOnlyDelete,
 >;
 
@@ -1463,7 +1463,7 @@ pub type ClusterPlainOnlyDeleteClient = logger_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type ClusterPlainOnlyDeleteCollectionClient = logger_runtime::TypedClient<
+pub type ClusterPlainOnlyDeleteCollectionClient = kubewright_runtime::TypedClient<
     types::ClusterPlainOnlyDeleteCollection,
 >;
 
@@ -1478,7 +1478,7 @@ pub type ClusterPlainOnlyDeleteCollectionClient = logger_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type ClusterPlainOnlyGetClient = logger_runtime::TypedClient<
+pub type ClusterPlainOnlyGetClient = kubewright_runtime::TypedClient<
     types::ClusterPlainOnlyGet,
 >;
 
@@ -1493,14 +1493,14 @@ pub type ClusterPlainOnlyGetClient = logger_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type ClusterPlainOnlyListClient = logger_runtime::TypedClient<
+pub type ClusterPlainOnlyListClient = kubewright_runtime::TypedClient<
     types::ClusterPlainOnlyList,
 >;
 
 /// Client of [`ClusterPlainOnlyPatch`](types::ClusterPlainOnlyPatch) objects.
 ///
 /// The kind `ClusterPlainOnlyPatch` of the matrix.
-pub type ClusterPlainOnlyPatchClient = logger_runtime::TypedClient<
+pub type ClusterPlainOnlyPatchClient = kubewright_runtime::TypedClient<
     types::ClusterPlainOnlyPatch,
 >;
 
@@ -1515,7 +1515,7 @@ pub type ClusterPlainOnlyPatchClient = logger_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type ClusterPlainOnlyUpdateClient = logger_runtime::TypedClient<
+pub type ClusterPlainOnlyUpdateClient = kubewright_runtime::TypedClient<
     types::ClusterPlainOnlyUpdate,
 >;
 
@@ -1530,7 +1530,7 @@ pub type ClusterPlainOnlyUpdateClient = logger_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type ClusterPlainOnlyWatchClient = logger_runtime::TypedClient<
+pub type ClusterPlainOnlyWatchClient = kubewright_runtime::TypedClient<
     types::ClusterPlainOnlyWatch,
 >;
 
@@ -1545,7 +1545,7 @@ pub type ClusterPlainOnlyWatchClient = logger_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type ClusterPlainReadonlyClient = logger_runtime::TypedClient<
+pub type ClusterPlainReadonlyClient = kubewright_runtime::TypedClient<
     types::ClusterPlainReadonly,
 >;
 
@@ -1560,26 +1560,28 @@ pub type ClusterPlainReadonlyClient = logger_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type ClusterStatusAllClient = logger_runtime::TypedClient<types::ClusterStatusAll>;
+pub type ClusterStatusAllClient = kubewright_runtime::TypedClient<
+    types::ClusterStatusAll,
+>;
 
 /// Client of [`ClusterStatusNoVerbs`](types::ClusterStatusNoVerbs) objects.
 ///
 /// The kind `ClusterStatusNoVerbs` of the matrix.
-pub type ClusterStatusNoVerbsClient = logger_runtime::TypedClient<
+pub type ClusterStatusNoVerbsClient = kubewright_runtime::TypedClient<
     types::ClusterStatusNoVerbs,
 >;
 
 /// Client of [`ClusterStatusOnlyApply`](types::ClusterStatusOnlyApply) objects.
 ///
 /// The kind `ClusterStatusOnlyApply` of the matrix.
-pub type ClusterStatusOnlyApplyClient = logger_runtime::TypedClient<
+pub type ClusterStatusOnlyApplyClient = kubewright_runtime::TypedClient<
     types::ClusterStatusOnlyApply,
 >;
 
 /// Client of [`ClusterStatusOnlyApplyStatus`](types::ClusterStatusOnlyApplyStatus) objects.
 ///
 /// The kind `ClusterStatusOnlyApplyStatus` of the matrix.
-pub type ClusterStatusOnlyApplyStatusClient = logger_runtime::TypedClient<
+pub type ClusterStatusOnlyApplyStatusClient = kubewright_runtime::TypedClient<
     types::ClusterStatusOnlyApplyStatus,
 >;
 
@@ -1594,7 +1596,7 @@ pub type ClusterStatusOnlyApplyStatusClient = logger_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type ClusterStatusOnlyCreateClient = logger_runtime::TypedClient<
+pub type ClusterStatusOnlyCreateClient = kubewright_runtime::TypedClient<
     types::ClusterStatusOnlyCreate,
 >;
 
@@ -1609,7 +1611,7 @@ pub type ClusterStatusOnlyCreateClient = logger_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type ClusterStatusOnlyDeleteClient = logger_runtime::TypedClient<
+pub type ClusterStatusOnlyDeleteClient = kubewright_runtime::TypedClient<
     types::ClusterStatusOnlyDelete,
 >;
 
@@ -1624,7 +1626,7 @@ pub type ClusterStatusOnlyDeleteClient = logger_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type ClusterStatusOnlyDeleteCollectionClient = logger_runtime::TypedClient<
+pub type ClusterStatusOnlyDeleteCollectionClient = kubewright_runtime::TypedClient<
     types::ClusterStatusOnlyDeleteCollection,
 >;
 
@@ -1639,7 +1641,7 @@ pub type ClusterStatusOnlyDeleteCollectionClient = logger_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type ClusterStatusOnlyGetClient = logger_runtime::TypedClient<
+pub type ClusterStatusOnlyGetClient = kubewright_runtime::TypedClient<
     types::ClusterStatusOnlyGet,
 >;
 
@@ -1654,14 +1656,14 @@ pub type ClusterStatusOnlyGetClient = logger_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type ClusterStatusOnlyListClient = logger_runtime::TypedClient<
+pub type ClusterStatusOnlyListClient = kubewright_runtime::TypedClient<
     types::ClusterStatusOnlyList,
 >;
 
 /// Client of [`ClusterStatusOnlyPatch`](types::ClusterStatusOnlyPatch) objects.
 ///
 /// The kind `ClusterStatusOnlyPatch` of the matrix.
-pub type ClusterStatusOnlyPatchClient = logger_runtime::TypedClient<
+pub type ClusterStatusOnlyPatchClient = kubewright_runtime::TypedClient<
     types::ClusterStatusOnlyPatch,
 >;
 
@@ -1676,7 +1678,7 @@ pub type ClusterStatusOnlyPatchClient = logger_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type ClusterStatusOnlyUpdateClient = logger_runtime::TypedClient<
+pub type ClusterStatusOnlyUpdateClient = kubewright_runtime::TypedClient<
     types::ClusterStatusOnlyUpdate,
 >;
 
@@ -1691,7 +1693,7 @@ pub type ClusterStatusOnlyUpdateClient = logger_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type ClusterStatusOnlyUpdateStatusClient = logger_runtime::TypedClient<
+pub type ClusterStatusOnlyUpdateStatusClient = kubewright_runtime::TypedClient<
     types::ClusterStatusOnlyUpdateStatus,
 >;
 
@@ -1706,7 +1708,7 @@ pub type ClusterStatusOnlyUpdateStatusClient = logger_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type ClusterStatusOnlyWatchClient = logger_runtime::TypedClient<
+pub type ClusterStatusOnlyWatchClient = kubewright_runtime::TypedClient<
     types::ClusterStatusOnlyWatch,
 >;
 
@@ -1721,7 +1723,7 @@ pub type ClusterStatusOnlyWatchClient = logger_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type ClusterStatusReadonlyClient = logger_runtime::TypedClient<
+pub type ClusterStatusReadonlyClient = kubewright_runtime::TypedClient<
     types::ClusterStatusReadonly,
 >;
 
@@ -1736,7 +1738,7 @@ pub type ClusterStatusReadonlyClient = logger_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type ClusterStatusSkipDeleteCollectionClient = logger_runtime::TypedClient<
+pub type ClusterStatusSkipDeleteCollectionClient = kubewright_runtime::TypedClient<
     types::ClusterStatusSkipDeleteCollection,
 >;
 
@@ -1751,7 +1753,7 @@ pub type ClusterStatusSkipDeleteCollectionClient = logger_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type ClusterStatusSkipListClient = logger_runtime::TypedClient<
+pub type ClusterStatusSkipListClient = kubewright_runtime::TypedClient<
     types::ClusterStatusSkipList,
 >;
 
@@ -1766,7 +1768,7 @@ pub type ClusterStatusSkipListClient = logger_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type ClusterStatusSkipPatchClient = logger_runtime::TypedClient<
+pub type ClusterStatusSkipPatchClient = kubewright_runtime::TypedClient<
     types::ClusterStatusSkipPatch,
 >;
 
@@ -1781,7 +1783,7 @@ pub type ClusterStatusSkipPatchClient = logger_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type ClusterStatusSkipUpdateClient = logger_runtime::TypedClient<
+pub type ClusterStatusSkipUpdateClient = kubewright_runtime::TypedClient<
     types::ClusterStatusSkipUpdate,
 >;
 
@@ -1796,7 +1798,7 @@ pub type ClusterStatusSkipUpdateClient = logger_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type ClusterStatusSkipUpdateStatusClient = logger_runtime::TypedClient<
+pub type ClusterStatusSkipUpdateStatusClient = kubewright_runtime::TypedClient<
     types::ClusterStatusSkipUpdateStatus,
 >;
 
@@ -1813,7 +1815,7 @@ pub type ClusterStatusSkipUpdateStatusClient = logger_runtime::TypedClient<
 /// ```
 #[derive(Clone, Debug)]
 pub struct NamespacedExtendedClient {
-    client: logger_runtime::TypedClient<types::NamespacedExtended>,
+    client: kubewright_runtime::TypedClient<types::NamespacedExtended>,
 }
 
 impl NamespacedExtendedClient {
@@ -1821,7 +1823,7 @@ impl NamespacedExtendedClient {
     #[inline]
     pub fn namespaced(client: Client, namespace: &str) -> Self {
         NamespacedExtendedClient {
-            client: logger_runtime::TypedClient::namespaced(client, namespace),
+            client: kubewright_runtime::TypedClient::namespaced(client, namespace),
         }
     }
     /// Gets objects with custom types.
@@ -2119,7 +2121,7 @@ impl NamespacedExtendedClient {
     /// # Errors
     /// The request failed, or the server rejected it.
     #[inline]
-    pub fn patch_own<P: logger_core::serde::Serialize + std::fmt::Debug>(
+    pub fn patch_own<P: kubewright_core::serde::Serialize + std::fmt::Debug>(
         &self,
         name: &str,
         patch: &Patch<P>,
@@ -2132,7 +2134,7 @@ impl NamespacedExtendedClient {
     /// # Errors
     /// The request failed, or the server rejected it.
     #[inline]
-    pub fn patch_other<P: logger_core::serde::Serialize + std::fmt::Debug>(
+    pub fn patch_other<P: kubewright_core::serde::Serialize + std::fmt::Debug>(
         &self,
         name: &str,
         patch: &Patch<P>,
@@ -2145,7 +2147,7 @@ impl NamespacedExtendedClient {
     /// # Errors
     /// The request failed, or the server rejected it.
     #[inline]
-    pub fn patch_status_own<P: logger_core::serde::Serialize + std::fmt::Debug>(
+    pub fn patch_status_own<P: kubewright_core::serde::Serialize + std::fmt::Debug>(
         &self,
         name: &str,
         patch: &Patch<P>,
@@ -2158,7 +2160,7 @@ impl NamespacedExtendedClient {
     /// # Errors
     /// The request failed, or the server rejected it.
     #[inline]
-    pub fn patch_status_other<P: logger_core::serde::Serialize + std::fmt::Debug>(
+    pub fn patch_status_other<P: kubewright_core::serde::Serialize + std::fmt::Debug>(
         &self,
         name: &str,
         patch: &Patch<P>,
@@ -2171,7 +2173,7 @@ impl NamespacedExtendedClient {
     /// # Errors
     /// The request failed, or the server rejected it.
     #[inline]
-    pub fn patch_scale_own<P: logger_core::serde::Serialize + std::fmt::Debug>(
+    pub fn patch_scale_own<P: kubewright_core::serde::Serialize + std::fmt::Debug>(
         &self,
         name: &str,
         patch: &Patch<P>,
@@ -2184,7 +2186,7 @@ impl NamespacedExtendedClient {
     /// # Errors
     /// The request failed, or the server rejected it.
     #[inline]
-    pub fn patch_scale_other<P: logger_core::serde::Serialize + std::fmt::Debug>(
+    pub fn patch_scale_other<P: kubewright_core::serde::Serialize + std::fmt::Debug>(
         &self,
         name: &str,
         patch: &Patch<P>,
@@ -2200,7 +2202,7 @@ impl NamespacedExtendedClient {
     pub fn apply_own(
         &self,
         configuration: &crate::applyconfigurations::matrix_v1::NamespacedExtendedApply,
-        manager: &logger_runtime::FieldManager,
+        manager: &kubewright_runtime::FieldManager,
     ) -> ResponseFuture<<types::NamespacedExtended as ExtensionMethod<30>>::Result> {
         self.client
             .extended_apply(None, configuration.metadata.name(), configuration, manager)
@@ -2214,7 +2216,7 @@ impl NamespacedExtendedClient {
         &self,
         name: &str,
         configuration: &crate::applyconfigurations::matrix_v1::LetterApply,
-        manager: &logger_runtime::FieldManager,
+        manager: &kubewright_runtime::FieldManager,
     ) -> ResponseFuture<<types::NamespacedExtended as ExtensionMethod<31>>::Result> {
         self.client.extended_apply(None, name, configuration, manager)
     }
@@ -2226,7 +2228,7 @@ impl NamespacedExtendedClient {
     pub fn apply_status_own(
         &self,
         configuration: &crate::applyconfigurations::matrix_v1::NamespacedExtendedApply,
-        manager: &logger_runtime::FieldManager,
+        manager: &kubewright_runtime::FieldManager,
     ) -> ResponseFuture<<types::NamespacedExtended as ExtensionMethod<32>>::Result> {
         self.client
             .extended_apply(
@@ -2245,7 +2247,7 @@ impl NamespacedExtendedClient {
         &self,
         name: &str,
         configuration: &<types::NamespacedExtended as ExtensionMethod<33>>::Input,
-        manager: &logger_runtime::FieldManager,
+        manager: &kubewright_runtime::FieldManager,
     ) -> ResponseFuture<<types::NamespacedExtended as ExtensionMethod<33>>::Result> {
         self.client.extended_apply(Some("status"), name, configuration, manager)
     }
@@ -2257,7 +2259,7 @@ impl NamespacedExtendedClient {
     pub fn apply_scale_own(
         &self,
         configuration: &crate::applyconfigurations::matrix_v1::NamespacedExtendedApply,
-        manager: &logger_runtime::FieldManager,
+        manager: &kubewright_runtime::FieldManager,
     ) -> ResponseFuture<<types::NamespacedExtended as ExtensionMethod<34>>::Result> {
         self.client
             .extended_apply(
@@ -2275,15 +2277,15 @@ impl NamespacedExtendedClient {
     pub fn apply_scale_other(
         &self,
         name: &str,
-        configuration: &logger_apply::autoscaling_v1::ScaleApply,
-        manager: &logger_runtime::FieldManager,
+        configuration: &kubewright_apply::autoscaling_v1::ScaleApply,
+        manager: &kubewright_runtime::FieldManager,
     ) -> ResponseFuture<<types::NamespacedExtended as ExtensionMethod<35>>::Result> {
         self.client.extended_apply(Some("scale"), name, configuration, manager)
     }
 }
 
 impl std::ops::Deref for NamespacedExtendedClient {
-    type Target = logger_runtime::TypedClient<types::NamespacedExtended>;
+    type Target = kubewright_runtime::TypedClient<types::NamespacedExtended>;
     fn deref(&self) -> &Self::Target {
         &self.client
     }
@@ -2300,21 +2302,21 @@ impl std::ops::Deref for NamespacedExtendedClient {
 /// # Ok(())
 /// # }
 /// ```
-pub type NamespacedNoStatusAllClient = logger_runtime::TypedClient<
+pub type NamespacedNoStatusAllClient = kubewright_runtime::TypedClient<
     types::NamespacedNoStatusAll,
 >;
 
 /// Client of [`NamespacedNoStatusNoVerbs`](types::NamespacedNoStatusNoVerbs) objects.
 ///
 /// The kind `NamespacedNoStatusNoVerbs` of the matrix.
-pub type NamespacedNoStatusNoVerbsClient = logger_runtime::TypedClient<
+pub type NamespacedNoStatusNoVerbsClient = kubewright_runtime::TypedClient<
     types::NamespacedNoStatusNoVerbs,
 >;
 
 /// Client of [`NamespacedNoStatusOnlyApply`](types::NamespacedNoStatusOnlyApply) objects.
 ///
 /// The kind `NamespacedNoStatusOnlyApply` of the matrix.
-pub type NamespacedNoStatusOnlyApplyClient = logger_runtime::TypedClient<
+pub type NamespacedNoStatusOnlyApplyClient = kubewright_runtime::TypedClient<
     types::NamespacedNoStatusOnlyApply,
 >;
 
@@ -2329,7 +2331,7 @@ pub type NamespacedNoStatusOnlyApplyClient = logger_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type NamespacedNoStatusOnlyCreateClient = logger_runtime::TypedClient<
+pub type NamespacedNoStatusOnlyCreateClient = kubewright_runtime::TypedClient<
     types::NamespacedNoStatusOnlyCreate,
 >;
 
@@ -2344,7 +2346,7 @@ pub type NamespacedNoStatusOnlyCreateClient = logger_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type NamespacedNoStatusOnlyDeleteClient = logger_runtime::TypedClient<
+pub type NamespacedNoStatusOnlyDeleteClient = kubewright_runtime::TypedClient<
     types::NamespacedNoStatusOnlyDelete,
 >;
 
@@ -2359,7 +2361,7 @@ pub type NamespacedNoStatusOnlyDeleteClient = logger_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type NamespacedNoStatusOnlyDeleteCollectionClient = logger_runtime::TypedClient<
+pub type NamespacedNoStatusOnlyDeleteCollectionClient = kubewright_runtime::TypedClient<
     types::NamespacedNoStatusOnlyDeleteCollection,
 >;
 
@@ -2374,7 +2376,7 @@ pub type NamespacedNoStatusOnlyDeleteCollectionClient = logger_runtime::TypedCli
 /// # Ok(())
 /// # }
 /// ```
-pub type NamespacedNoStatusOnlyGetClient = logger_runtime::TypedClient<
+pub type NamespacedNoStatusOnlyGetClient = kubewright_runtime::TypedClient<
     types::NamespacedNoStatusOnlyGet,
 >;
 
@@ -2389,14 +2391,14 @@ pub type NamespacedNoStatusOnlyGetClient = logger_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type NamespacedNoStatusOnlyListClient = logger_runtime::TypedClient<
+pub type NamespacedNoStatusOnlyListClient = kubewright_runtime::TypedClient<
     types::NamespacedNoStatusOnlyList,
 >;
 
 /// Client of [`NamespacedNoStatusOnlyPatch`](types::NamespacedNoStatusOnlyPatch) objects.
 ///
 /// The kind `NamespacedNoStatusOnlyPatch` of the matrix.
-pub type NamespacedNoStatusOnlyPatchClient = logger_runtime::TypedClient<
+pub type NamespacedNoStatusOnlyPatchClient = kubewright_runtime::TypedClient<
     types::NamespacedNoStatusOnlyPatch,
 >;
 
@@ -2411,7 +2413,7 @@ pub type NamespacedNoStatusOnlyPatchClient = logger_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type NamespacedNoStatusOnlyUpdateClient = logger_runtime::TypedClient<
+pub type NamespacedNoStatusOnlyUpdateClient = kubewright_runtime::TypedClient<
     types::NamespacedNoStatusOnlyUpdate,
 >;
 
@@ -2426,7 +2428,7 @@ pub type NamespacedNoStatusOnlyUpdateClient = logger_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type NamespacedNoStatusOnlyWatchClient = logger_runtime::TypedClient<
+pub type NamespacedNoStatusOnlyWatchClient = kubewright_runtime::TypedClient<
     types::NamespacedNoStatusOnlyWatch,
 >;
 
@@ -2441,7 +2443,7 @@ pub type NamespacedNoStatusOnlyWatchClient = logger_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type NamespacedNoStatusReadonlyClient = logger_runtime::TypedClient<
+pub type NamespacedNoStatusReadonlyClient = kubewright_runtime::TypedClient<
     types::NamespacedNoStatusReadonly,
 >;
 
@@ -2456,21 +2458,21 @@ pub type NamespacedNoStatusReadonlyClient = logger_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type NamespacedPlainAllClient = logger_runtime::TypedClient<
+pub type NamespacedPlainAllClient = kubewright_runtime::TypedClient<
     types::NamespacedPlainAll,
 >;
 
 /// Client of [`NamespacedPlainNoVerbs`](types::NamespacedPlainNoVerbs) objects.
 ///
 /// The kind `NamespacedPlainNoVerbs` of the matrix.
-pub type NamespacedPlainNoVerbsClient = logger_runtime::TypedClient<
+pub type NamespacedPlainNoVerbsClient = kubewright_runtime::TypedClient<
     types::NamespacedPlainNoVerbs,
 >;
 
 /// Client of [`NamespacedPlainOnlyApply`](types::NamespacedPlainOnlyApply) objects.
 ///
 /// The kind `NamespacedPlainOnlyApply` of the matrix.
-pub type NamespacedPlainOnlyApplyClient = logger_runtime::TypedClient<
+pub type NamespacedPlainOnlyApplyClient = kubewright_runtime::TypedClient<
     types::NamespacedPlainOnlyApply,
 >;
 
@@ -2485,7 +2487,7 @@ pub type NamespacedPlainOnlyApplyClient = logger_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type NamespacedPlainOnlyCreateClient = logger_runtime::TypedClient<
+pub type NamespacedPlainOnlyCreateClient = kubewright_runtime::TypedClient<
     types::NamespacedPlainOnlyCreate,
 >;
 
@@ -2500,7 +2502,7 @@ pub type NamespacedPlainOnlyCreateClient = logger_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type NamespacedPlainOnlyDeleteClient = logger_runtime::TypedClient<
+pub type NamespacedPlainOnlyDeleteClient = kubewright_runtime::TypedClient<
     types::NamespacedPlainOnlyDelete,
 >;
 
@@ -2515,7 +2517,7 @@ pub type NamespacedPlainOnlyDeleteClient = logger_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type NamespacedPlainOnlyDeleteCollectionClient = logger_runtime::TypedClient<
+pub type NamespacedPlainOnlyDeleteCollectionClient = kubewright_runtime::TypedClient<
     types::NamespacedPlainOnlyDeleteCollection,
 >;
 
@@ -2530,7 +2532,7 @@ pub type NamespacedPlainOnlyDeleteCollectionClient = logger_runtime::TypedClient
 /// # Ok(())
 /// # }
 /// ```
-pub type NamespacedPlainOnlyGetClient = logger_runtime::TypedClient<
+pub type NamespacedPlainOnlyGetClient = kubewright_runtime::TypedClient<
     types::NamespacedPlainOnlyGet,
 >;
 
@@ -2545,14 +2547,14 @@ pub type NamespacedPlainOnlyGetClient = logger_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type NamespacedPlainOnlyListClient = logger_runtime::TypedClient<
+pub type NamespacedPlainOnlyListClient = kubewright_runtime::TypedClient<
     types::NamespacedPlainOnlyList,
 >;
 
 /// Client of [`NamespacedPlainOnlyPatch`](types::NamespacedPlainOnlyPatch) objects.
 ///
 /// The kind `NamespacedPlainOnlyPatch` of the matrix.
-pub type NamespacedPlainOnlyPatchClient = logger_runtime::TypedClient<
+pub type NamespacedPlainOnlyPatchClient = kubewright_runtime::TypedClient<
     types::NamespacedPlainOnlyPatch,
 >;
 
@@ -2567,7 +2569,7 @@ pub type NamespacedPlainOnlyPatchClient = logger_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type NamespacedPlainOnlyUpdateClient = logger_runtime::TypedClient<
+pub type NamespacedPlainOnlyUpdateClient = kubewright_runtime::TypedClient<
     types::NamespacedPlainOnlyUpdate,
 >;
 
@@ -2582,7 +2584,7 @@ pub type NamespacedPlainOnlyUpdateClient = logger_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type NamespacedPlainOnlyWatchClient = logger_runtime::TypedClient<
+pub type NamespacedPlainOnlyWatchClient = kubewright_runtime::TypedClient<
     types::NamespacedPlainOnlyWatch,
 >;
 
@@ -2597,7 +2599,7 @@ pub type NamespacedPlainOnlyWatchClient = logger_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type NamespacedPlainReadonlyClient = logger_runtime::TypedClient<
+pub type NamespacedPlainReadonlyClient = kubewright_runtime::TypedClient<
     types::NamespacedPlainReadonly,
 >;
 
@@ -2612,28 +2614,28 @@ pub type NamespacedPlainReadonlyClient = logger_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type NamespacedStatusAllClient = logger_runtime::TypedClient<
+pub type NamespacedStatusAllClient = kubewright_runtime::TypedClient<
     types::NamespacedStatusAll,
 >;
 
 /// Client of [`NamespacedStatusNoVerbs`](types::NamespacedStatusNoVerbs) objects.
 ///
 /// The kind `NamespacedStatusNoVerbs` of the matrix.
-pub type NamespacedStatusNoVerbsClient = logger_runtime::TypedClient<
+pub type NamespacedStatusNoVerbsClient = kubewright_runtime::TypedClient<
     types::NamespacedStatusNoVerbs,
 >;
 
 /// Client of [`NamespacedStatusOnlyApply`](types::NamespacedStatusOnlyApply) objects.
 ///
 /// The kind `NamespacedStatusOnlyApply` of the matrix.
-pub type NamespacedStatusOnlyApplyClient = logger_runtime::TypedClient<
+pub type NamespacedStatusOnlyApplyClient = kubewright_runtime::TypedClient<
     types::NamespacedStatusOnlyApply,
 >;
 
 /// Client of [`NamespacedStatusOnlyApplyStatus`](types::NamespacedStatusOnlyApplyStatus) objects.
 ///
 /// The kind `NamespacedStatusOnlyApplyStatus` of the matrix.
-pub type NamespacedStatusOnlyApplyStatusClient = logger_runtime::TypedClient<
+pub type NamespacedStatusOnlyApplyStatusClient = kubewright_runtime::TypedClient<
     types::NamespacedStatusOnlyApplyStatus,
 >;
 
@@ -2648,7 +2650,7 @@ pub type NamespacedStatusOnlyApplyStatusClient = logger_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type NamespacedStatusOnlyCreateClient = logger_runtime::TypedClient<
+pub type NamespacedStatusOnlyCreateClient = kubewright_runtime::TypedClient<
     types::NamespacedStatusOnlyCreate,
 >;
 
@@ -2663,7 +2665,7 @@ pub type NamespacedStatusOnlyCreateClient = logger_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type NamespacedStatusOnlyDeleteClient = logger_runtime::TypedClient<
+pub type NamespacedStatusOnlyDeleteClient = kubewright_runtime::TypedClient<
     types::NamespacedStatusOnlyDelete,
 >;
 
@@ -2678,7 +2680,7 @@ pub type NamespacedStatusOnlyDeleteClient = logger_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type NamespacedStatusOnlyDeleteCollectionClient = logger_runtime::TypedClient<
+pub type NamespacedStatusOnlyDeleteCollectionClient = kubewright_runtime::TypedClient<
     types::NamespacedStatusOnlyDeleteCollection,
 >;
 
@@ -2693,7 +2695,7 @@ pub type NamespacedStatusOnlyDeleteCollectionClient = logger_runtime::TypedClien
 /// # Ok(())
 /// # }
 /// ```
-pub type NamespacedStatusOnlyGetClient = logger_runtime::TypedClient<
+pub type NamespacedStatusOnlyGetClient = kubewright_runtime::TypedClient<
     types::NamespacedStatusOnlyGet,
 >;
 
@@ -2708,14 +2710,14 @@ pub type NamespacedStatusOnlyGetClient = logger_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type NamespacedStatusOnlyListClient = logger_runtime::TypedClient<
+pub type NamespacedStatusOnlyListClient = kubewright_runtime::TypedClient<
     types::NamespacedStatusOnlyList,
 >;
 
 /// Client of [`NamespacedStatusOnlyPatch`](types::NamespacedStatusOnlyPatch) objects.
 ///
 /// The kind `NamespacedStatusOnlyPatch` of the matrix.
-pub type NamespacedStatusOnlyPatchClient = logger_runtime::TypedClient<
+pub type NamespacedStatusOnlyPatchClient = kubewright_runtime::TypedClient<
     types::NamespacedStatusOnlyPatch,
 >;
 
@@ -2730,7 +2732,7 @@ pub type NamespacedStatusOnlyPatchClient = logger_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type NamespacedStatusOnlyUpdateClient = logger_runtime::TypedClient<
+pub type NamespacedStatusOnlyUpdateClient = kubewright_runtime::TypedClient<
     types::NamespacedStatusOnlyUpdate,
 >;
 
@@ -2745,7 +2747,7 @@ pub type NamespacedStatusOnlyUpdateClient = logger_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type NamespacedStatusOnlyUpdateStatusClient = logger_runtime::TypedClient<
+pub type NamespacedStatusOnlyUpdateStatusClient = kubewright_runtime::TypedClient<
     types::NamespacedStatusOnlyUpdateStatus,
 >;
 
@@ -2760,7 +2762,7 @@ pub type NamespacedStatusOnlyUpdateStatusClient = logger_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type NamespacedStatusOnlyWatchClient = logger_runtime::TypedClient<
+pub type NamespacedStatusOnlyWatchClient = kubewright_runtime::TypedClient<
     types::NamespacedStatusOnlyWatch,
 >;
 
@@ -2775,7 +2777,7 @@ pub type NamespacedStatusOnlyWatchClient = logger_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type NamespacedStatusReadonlyClient = logger_runtime::TypedClient<
+pub type NamespacedStatusReadonlyClient = kubewright_runtime::TypedClient<
     types::NamespacedStatusReadonly,
 >;
 
@@ -2790,7 +2792,7 @@ pub type NamespacedStatusReadonlyClient = logger_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type NamespacedStatusSkipApplyClient = logger_runtime::TypedClient<
+pub type NamespacedStatusSkipApplyClient = kubewright_runtime::TypedClient<
     types::NamespacedStatusSkipApply,
 >;
 
@@ -2805,7 +2807,7 @@ pub type NamespacedStatusSkipApplyClient = logger_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type NamespacedStatusSkipApplyStatusClient = logger_runtime::TypedClient<
+pub type NamespacedStatusSkipApplyStatusClient = kubewright_runtime::TypedClient<
     types::NamespacedStatusSkipApplyStatus,
 >;
 
@@ -2820,7 +2822,7 @@ pub type NamespacedStatusSkipApplyStatusClient = logger_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type NamespacedStatusSkipCreateClient = logger_runtime::TypedClient<
+pub type NamespacedStatusSkipCreateClient = kubewright_runtime::TypedClient<
     types::NamespacedStatusSkipCreate,
 >;
 
@@ -2835,7 +2837,7 @@ pub type NamespacedStatusSkipCreateClient = logger_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type NamespacedStatusSkipDeleteClient = logger_runtime::TypedClient<
+pub type NamespacedStatusSkipDeleteClient = kubewright_runtime::TypedClient<
     types::NamespacedStatusSkipDelete,
 >;
 
@@ -2850,7 +2852,7 @@ pub type NamespacedStatusSkipDeleteClient = logger_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type NamespacedStatusSkipGetClient = logger_runtime::TypedClient<
+pub type NamespacedStatusSkipGetClient = kubewright_runtime::TypedClient<
     types::NamespacedStatusSkipGet,
 >;
 
@@ -2865,6 +2867,6 @@ pub type NamespacedStatusSkipGetClient = logger_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type NamespacedStatusSkipWatchClient = logger_runtime::TypedClient<
+pub type NamespacedStatusSkipWatchClient = kubewright_runtime::TypedClient<
     types::NamespacedStatusSkipWatch,
 >;

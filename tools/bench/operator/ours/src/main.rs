@@ -5,15 +5,15 @@ mod reconciler;
 use std::{io, sync::Arc};
 
 use anyhow::Result;
-use logger_client::{Clientset, SharedInformerFactory};
-use logger_manager::{
+use kubewright_manager::{
     BoxError, CancellationToken, Group, Manager,
     serving::{MetricsHandler, Router, Server, ServerConfig},
 };
-use logger_runtime::{
+use kubewright_runtime::{
     kube::Config,
     metrics::{MetricsProvider, PrometheusMetrics, client_with_metrics},
 };
+use logger_client::{Clientset, SharedInformerFactory};
 use tracing_subscriber::filter::LevelFilter;
 
 #[tokio::main]

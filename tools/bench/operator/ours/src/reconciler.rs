@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use k8s_openapi::api::core::v1::ConfigMap;
-use logger_apply::core_v1::ConfigMapApply;
-use logger_client::SharedInformerFactory;
-use logger_runtime::{
+use kubewright_apply::core_v1::ConfigMapApply;
+use kubewright_runtime::{
     Context, Controller, Error,
     controller::{Predicate, Watch},
     kube::Client,
     metrics::MetricsProvider,
 };
+use logger_client::SharedInformerFactory;
 use logger_types::v2::{Logger, LoggerState, LoggerStatus};
 
 /// The number of concurrent reconciliations in all compared programs.

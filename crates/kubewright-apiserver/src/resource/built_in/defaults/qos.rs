@@ -1,6 +1,6 @@
 //! The QoS class of a pod, from the requests and limits of its containers.
 
-use logger_crd::quantity::Quantity;
+use kubewright_crd::quantity::Quantity;
 use serde_json::Value;
 
 const RESOURCES: [&str; 2] = ["cpu", "memory"];

@@ -1,6 +1,6 @@
 //! Validation of nodes, volumes, claims, priority classes and runtime classes.
 
-use logger_crd::{names, quantity::Quantity};
+use kubewright_crd::{names, quantity::Quantity};
 
 use super::{Change, Errors, FieldValue};
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use logger_crd::{names, quantity::Quantity};
+use kubewright_crd::{names, quantity::Quantity};
 
 use super::{Errors, FieldValue, formats, handlers};
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use logger_crd::names;
+use kubewright_crd::names;
 
 use super::{Change, Errors, FieldValue, formats};
 use crate::api::error::FieldError;

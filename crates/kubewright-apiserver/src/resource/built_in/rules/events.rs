@@ -2,7 +2,7 @@
 //!
 //! Errors name the fields of the core group for both groups, as those of the real server do.
 
-use logger_crd::names;
+use kubewright_crd::names;
 
 use super::{Change, Errors, FieldValue};
 use crate::{

@@ -1,7 +1,7 @@
 //! Validation of `/resize` and `/ephemeralcontainers` of pods (`ValidatePodResize`,
 //! `ValidatePodEphemeralContainersUpdate`).
 
-use logger_crd::quantity::Quantity;
+use kubewright_crd::quantity::Quantity;
 use serde_json::{Map, Value, json};
 
 use super::{Errors, FieldValue};

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, mem};
 
-use logger_crd::names;
+use kubewright_crd::names;
 
 use super::{Change, Errors, FieldValue, containers, pod_resize, pod_updates, selectors};
 use crate::api::endpoint::{Endpoint, PodSubresource};

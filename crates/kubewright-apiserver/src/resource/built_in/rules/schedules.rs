@@ -1,6 +1,6 @@
 //! Validation of cron jobs: schedules are parsed as by `robfig/cron`, with its error messages.
 
-use logger_crd::names;
+use kubewright_crd::names;
 
 use super::{Change, Errors, FieldValue, workloads};
 use crate::api::error::FieldError;

@@ -1,6 +1,6 @@
 //! Validation of labels and label selectors in specs.
 
-use logger_crd::names;
+use kubewright_crd::names;
 
 use super::{Errors, FieldValue};
 

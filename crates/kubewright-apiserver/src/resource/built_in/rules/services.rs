@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, net::IpAddr};
 
-use logger_crd::names;
+use kubewright_crd::names;
 
 use super::{Change, Errors, FieldValue, formats, handlers, selectors};
 use crate::api::error::FieldError;

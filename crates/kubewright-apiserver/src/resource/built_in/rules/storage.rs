@@ -1,6 +1,6 @@
 //! Validation of storage: drivers, capacities, attachments and attributes classes.
 
-use logger_crd::names;
+use kubewright_crd::names;
 
 use super::{Change, Errors, FieldValue};
 use crate::api::error::FieldError;

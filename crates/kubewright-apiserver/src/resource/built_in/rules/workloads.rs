@@ -1,6 +1,6 @@
 //! Validation of workloads.
 
-use logger_crd::names;
+use kubewright_crd::names;
 use serde_json::{Value, json};
 
 use super::{Change, Errors, FieldValue, formats, pods, selectors};

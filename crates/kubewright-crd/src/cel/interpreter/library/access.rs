@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use logger_names::validation::{is_dns_1123_label, is_dns_1123_subdomain};
+use kubewright_names::validation::{is_dns_1123_label, is_dns_1123_subdomain};
 
 use crate::cel::interpreter::{
     access::{AccessSubject, AccessTarget, AccessValue, Principal, ResourceTarget},

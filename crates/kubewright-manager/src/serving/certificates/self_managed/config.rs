@@ -3,8 +3,8 @@
 use std::{sync::Arc, time::Duration};
 
 use http::Uri;
-use logger_core::description::{AdmissionType, OperatorDescription, WebhookNames};
-use logger_runtime::metrics::{MetricsProvider, NoopMetrics};
+use kubewright_core::description::{AdmissionType, OperatorDescription, WebhookNames};
+use kubewright_runtime::metrics::{MetricsProvider, NoopMetrics};
 
 use super::{error::SelfManagedError, rotation::Policy};
 
@@ -169,7 +169,7 @@ impl SelfManagedConfig {
 
 #[cfg(test)]
 mod tests {
-    use logger_core::description::{AdmissionWebhookDescription, ConversionWebhookDescription, KindDescription};
+    use kubewright_core::description::{AdmissionWebhookDescription, ConversionWebhookDescription, KindDescription};
 
     use super::*;
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use logger_runtime::Error;
+use kubewright_runtime::Error;
 
 /// Certificates that the operator cannot manage.
 #[derive(Debug, thiserror::Error)]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use logger_runtime::metrics::{Counter, Gauge, Metric, MetricsProvider};
+use kubewright_runtime::metrics::{Counter, Gauge, Metric, MetricsProvider};
 
 const AUTHORITY_EXPIRATION: Metric = Metric {
     name: "webhook_certificate_authority_expiration_timestamp_seconds",

@@ -7,8 +7,8 @@ use kube::{
     Api, Client,
     api::{Patch, PatchParams},
 };
-use logger_core::description::{Permission, PermissionScope, Verb};
-use logger_runtime::{CancellationToken, Error, SharedInformer, informer::Config};
+use kubewright_core::description::{Permission, PermissionScope, Verb};
+use kubewright_runtime::{CancellationToken, Error, SharedInformer, informer::Config};
 
 use super::{
     config::{Location, SelfManagedConfig},

@@ -10,8 +10,8 @@ use kube::{
     api::{Patch, PatchParams},
     core::{ApiResource, DynamicObject},
 };
-use logger_core::description::{Permission, PermissionScope, Verb};
-use logger_runtime::Error;
+use kubewright_core::description::{Permission, PermissionScope, Verb};
+use kubewright_runtime::Error;
 use serde_json::{Value, json};
 
 use super::{

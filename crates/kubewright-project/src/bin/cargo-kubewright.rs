@@ -1,15 +1,15 @@
-//! `cargo logger`: creates the project of an operator. The commands of a project are those of its `cargo xtask`.
+//! `cargo kubewright`: creates the project of an operator. The commands of a project are those of its `cargo xtask`.
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use logger_project::cli::init::Init;
+use kubewright_project::cli::init::Init;
 
 #[derive(Parser)]
 #[command(name = "cargo", bin_name = "cargo")]
 enum Cargo {
     /// Create the project of an operator.
-    #[command(name = "logger", subcommand, version)]
+    #[command(name = "kubewright", subcommand, version)]
     Project(Command),
 }
 
