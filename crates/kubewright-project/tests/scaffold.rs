@@ -136,10 +136,10 @@ fn no_name_of_a_template_is_left() {
 
 #[test]
 fn dependencies_are_versions_or_paths() {
-    assert!(file(&project(), "Cargo.toml").contains("\nlogger-core = { version = \"1.0.0\" }\n"));
+    assert!(file(&project(), "Cargo.toml").contains("\nkubewright-core = { version = \"1.0.0\" }\n"));
     let path = Dependencies::Path("/src/toolchain".to_owned());
     let tree = executed(&Tree::default(), &init(&model("a", "example.com"), &path).unwrap());
-    assert!(file(&tree, "Cargo.toml").contains("\nlogger-core = { path = \"/src/toolchain/kubewright-core\" }\n"));
+    assert!(file(&tree, "Cargo.toml").contains("\nkubewright-core = { path = \"/src/toolchain/kubewright-core\" }\n"));
     assert!(toml::from_str::<toml::Table>(file(&tree, "Cargo.toml")).is_ok());
 }
 
