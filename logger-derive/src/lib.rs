@@ -57,7 +57,7 @@ pub fn derive_apply_configuration(input: TokenStream) -> TokenStream {
 /// of the other versions name their types in the hub.
 ///
 /// ```ignore
-/// #[derive(Clone, Convert, Debug, DeepCopy, Deserialize, KubeSchema, Serialize)]
+/// #[derive(Clone, Convert, Debug, DeepCopy, Deserialize, CrdSchema, Serialize)]
 /// #[serde(rename_all = "camelCase")]
 /// #[convert(hub = v2::WidgetSpec, store = [color])]
 /// pub struct WidgetSpec {
@@ -89,7 +89,7 @@ pub fn derive_convert(input: TokenStream) -> TokenStream {
 /// type and of a field of that type both apply: bounds narrow each other, and rules accumulate.
 ///
 /// ```ignore
-/// #[derive(Clone, Debug, DeepCopy, Deserialize, KubeSchema, Serialize)]
+/// #[derive(Clone, Debug, DeepCopy, Deserialize, CrdSchema, Serialize)]
 /// #[serde(rename_all = "camelCase")]
 /// #[schema(exactly_one_of = [file, stream])]
 /// pub struct Sink {
@@ -103,9 +103,9 @@ pub fn derive_convert(input: TokenStream) -> TokenStream {
 ///     pub level: String,
 /// }
 /// ```
-#[doc = include_str!("../docs/kube_schema.md")]
-#[proc_macro_derive(KubeSchema, attributes(schema, schemars, serde))]
-pub fn derive_kube_schema(input: TokenStream) -> TokenStream {
+#[doc = include_str!("../docs/crd_schema.md")]
+#[proc_macro_derive(CrdSchema, attributes(schema, schemars, serde))]
+pub fn derive_crd_schema(input: TokenStream) -> TokenStream {
     schema::derive(parse_macro_input!(input as DeriveInput)).into()
 }
 
@@ -114,7 +114,7 @@ pub fn derive_kube_schema(input: TokenStream) -> TokenStream {
 /// It implements `Object` and `Kind`, k8s-openapi's `Resource` and `Metadata` (and thereby kube's `Resource`),
 /// `Serialize` and `Deserialize` (which write and validate `apiVersion` and `kind`, and omit unset fields) and the verb
 /// markers, and declares the constant `Kind::API_KIND`, the input of the generator. The type must also derive `Clone`,
-/// `Debug`, `DeepCopy` and `KubeSchema` (or schemars' `JsonSchema`), and be listed in a `group_version!`. It must not
+/// `Debug`, `DeepCopy` and `CrdSchema` (or schemars' `JsonSchema`), and be listed in a `group_version!`. It must not
 /// derive `Serialize` and `Deserialize`.
 ///
 /// # Client
@@ -126,7 +126,7 @@ pub fn derive_kube_schema(input: TokenStream) -> TokenStream {
 /// # Lifecycle
 /// With `deprecated` in its lifecycle the server warns about the kind, and rustc about its client, lister and informer.
 /// Rust's own `#[deprecated(note = "..")]` on the type has the same effect, with its note; with schemars' `JsonSchema`
-/// in place of `KubeSchema` the module then needs `#![allow(deprecated)]`, because schemars' derive uses the type.
+/// in place of `CrdSchema` the module then needs `#![allow(deprecated)]`, because schemars' derive uses the type.
 ///
 /// # Admission policies
 /// `#[policy(rule = "..")]` declares a validation that the API server evaluates on requests, such as one that depends on
@@ -134,7 +134,7 @@ pub fn derive_kube_schema(input: TokenStream) -> TokenStream {
 /// expressions, and writes the policies beside the CRDs.
 ///
 /// # Schema
-/// The schema of the CRD is the schemars schema of the types, with the constraints of [`KubeSchema`](macro@KubeSchema).
+/// The schema of the CRD is the schemars schema of the types, with the constraints of [`CrdSchema`](macro@CrdSchema).
 /// An `Option<T>` is not nullable, and omitted when it is `None`; `kubewright_core::Nullable<T>` with `#[serde(default)]`
 /// is absent, null or a value. Defaults are declared by `#[default(..)]` with
 /// [`#[kubewright_core::defaults]`](macro@defaults).

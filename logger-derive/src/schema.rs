@@ -1,4 +1,4 @@
-//! `#[derive(KubeSchema)]`: schemars' `JsonSchema`, with the schema keywords of `#[schema(..)]`.
+//! `#[derive(CrdSchema)]`: schemars' `JsonSchema`, with the schema keywords of `#[schema(..)]`.
 //!
 //! schemars' own derive is applied to a shadow of the type with the same serde and schemars attributes. The keywords
 //! are constants that a schemars transform adds to its schema.

@@ -7,7 +7,7 @@ use clap::{Parser, Subcommand};
 use http::Uri;
 use kubewright_core::description::WebhookNames;
 use kubewright_manager::{
-    Group, LeaderElectionConfig, Manager, ManagerBuilder, Telemetry, WebhookCertificates,
+    LeaderElectionConfig, Manager, ManagerBuilder, Replicas, Telemetry, WebhookCertificates,
     crds::{Definitions, migrate},
     serving::{Authenticator, Certificates, MetricsHandler, Router, Server, ServerConfig},
 };
@@ -102,7 +102,7 @@ fn print(text: &str) -> Result<()> {
 async fn run(operator: &OperatorOptions, process: &ProcessOptions) -> Result<()> {
     let telemetry = Telemetry::new().log_format(process.log_format).install()?;
     let manager = manager(Config::infer().await?, operator, process, false)?;
-    let manager = manager.add(Group::Always, "telemetry", telemetry).build()?;
+    let manager = manager.add(Replicas::All, "telemetry", telemetry).build()?;
     Ok(manager.run_until_signal().await?)
 }
 
@@ -168,7 +168,7 @@ fn serve_metrics(
     let config = ServerConfig::new("metrics", 0).address(process.metrics_bind_address).max_body_size(0);
     let config = config.describes_only(describes_only);
     let server = Server::bind(config, Router::new().get("/metrics", handler))?.tls(certificates);
-    Ok(manager.add(Group::Always, "metrics", server))
+    Ok(manager.add(Replicas::All, "metrics", server))
 }
 
 /// Serves the conversion of Loggers, with a mounted certificate or with one that the operator issues.

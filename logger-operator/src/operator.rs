@@ -7,7 +7,7 @@ use k8s_openapi::api::{
     core::v1::{Pod, Service},
     policy::v1::PodDisruptionBudget,
 };
-use kubewright_manager::{Group, ManagerBuilder};
+use kubewright_manager::{ManagerBuilder, Replicas};
 use kubewright_runtime::{
     ApiObject, Controller, EventRecorder, InformerFactoryBuilder,
     controller::{Allow, MANAGED_BY_LABEL, Verb},
@@ -59,12 +59,12 @@ pub fn add_to(
     let loggers = factory.example_v2().loggers();
     let controller = controller(clientset.client().clone(), &factory, options, recorder, metrics);
     let manager = manager
-        .add(Group::Always, "informers", factory.factory().clone())
-        .add(Group::Always, "events", worker)
-        .add(Group::LeaderElected, "loggers", controller);
+        .add(Replicas::All, "informers", factory.factory().clone())
+        .add(Replicas::All, "events", worker)
+        .add(Replicas::Leader, "loggers", controller);
     Ok(match default_logger {
         Some(namespace) => {
-            manager.add(Group::LeaderElected, "default-logger", DefaultLogger { loggers, clientset, namespace })
+            manager.add(Replicas::Leader, "default-logger", DefaultLogger { loggers, clientset, namespace })
         }
         None => manager,
     })

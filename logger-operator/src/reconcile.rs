@@ -9,7 +9,7 @@ use k8s_openapi::api::{
 };
 use kubewright_core::{apply::ApplyConfiguration, verbs};
 use kubewright_runtime::{
-    Action, ApiObject, Context, Error, EventRecorder, EventType, Index, ObjectKey, Store, client::ScopedObject,
+    Action, ApiObject, Error, EventRecorder, EventType, Index, ObjectKey, ReconcileContext, Store, client::ScopedObject,
 };
 use logger_client::applyconfigurations::example_v2::{LoggerApply, LoggerStatusApply};
 use logger_types::v2::{Logger, LoggerStatus};
@@ -68,7 +68,7 @@ struct Workloads {
 
 impl Workloads {
     /// Returns those in the caches.
-    fn existing(logger: &Logger, ctx: &Context<State>) -> Self {
+    fn existing(logger: &Logger, ctx: &ReconcileContext<State>) -> Self {
         Workloads {
             deployment: existing_child(logger, ctx),
             daemon_set: existing_child(logger, ctx),
@@ -93,7 +93,7 @@ impl Workloads {
 /// - a workload of a former kind is deleted when the agents of the desired one are available, so that recording
 ///   continues;
 /// - the status is written at most once, and its transitions are events.
-pub(crate) async fn reconcile(logger: Arc<Logger>, ctx: Context<State>) -> Result<Action, Error> {
+pub(crate) async fn reconcile(logger: Arc<Logger>, ctx: ReconcileContext<State>) -> Result<Action, Error> {
     if logger.metadata.deletion_timestamp.is_some() {
         return Ok(Action::Done); // The garbage collector deletes the children, and agents flush when they are stopped.
     }
@@ -130,13 +130,13 @@ pub(crate) async fn reconcile(logger: Arc<Logger>, ctx: Context<State>) -> Resul
 }
 
 /// Forgets a deleted Logger.
-pub(crate) async fn forget(ctx: Context<State>) -> Result<(), Error> {
+pub(crate) async fn forget(ctx: ReconcileContext<State>) -> Result<(), Error> {
     ctx.metrics.forget(ctx.key());
     Ok(())
 }
 
 /// Applies the desired children, and deletes those that are not desired anymore.
-async fn apply_children(logger: &Logger, ctx: &Context<State>) -> Result<Applied, Error> {
+async fn apply_children(logger: &Logger, ctx: &ReconcileContext<State>) -> Result<Applied, Error> {
     let desired = children::desired(logger, &ctx.agent);
     let mut conflicts = Conflicts::default();
     let service = conflicts.check("Service", apply_child(logger, ctx, desired.service).await?);
@@ -158,7 +158,7 @@ async fn apply_children(logger: &Logger, ctx: &Context<State>) -> Result<Applied
 
 async fn apply_workload(
     logger: &Logger,
-    ctx: &Context<State>,
+    ctx: &ReconcileContext<State>,
     desired: WorkloadApply,
     conflicts: &mut Conflicts,
 ) -> Result<Workloads, Error> {
@@ -178,14 +178,14 @@ async fn apply_workload(
 }
 
 /// Returns whether the agents of a former workload are needed, because those of the desired one are not all available.
-fn is_replacing(logger: &Logger, ctx: &Context<State>, desired: &Workloads) -> bool {
+fn is_replacing(logger: &Logger, ctx: &ReconcileContext<State>, desired: &Workloads) -> bool {
     let is_complete = desired.observed().any(|workload| workload.is_complete());
     let kind = children::workload_kind(&logger.spec);
     !is_complete && Workloads::existing(logger, ctx).observed().any(|workload| workload.kind != kind)
 }
 
 /// Deletes the children of a kind except for this one.
-async fn prune<K>(logger: &Logger, ctx: &Context<State>, desired: Option<Arc<K>>) -> Result<(), Error>
+async fn prune<K>(logger: &Logger, ctx: &ReconcileContext<State>, desired: Option<Arc<K>>) -> Result<(), Error>
 where
     K: ScopedObject + verbs::Delete,
 {
@@ -194,7 +194,7 @@ where
 }
 
 /// Returns the children in the caches.
-fn existing_children(logger: &Logger, ctx: &Context<State>, problem: Problem) -> Applied {
+fn existing_children(logger: &Logger, ctx: &ReconcileContext<State>, problem: Problem) -> Applied {
     Applied {
         workloads: Workloads::existing(logger, ctx),
         disruption_budget: existing_child(logger, ctx),
@@ -202,13 +202,13 @@ fn existing_children(logger: &Logger, ctx: &Context<State>, problem: Problem) ->
     }
 }
 
-fn existing_child<K: ScopedObject>(logger: &Logger, ctx: &Context<State>) -> Option<Arc<K>> {
+fn existing_child<K: ScopedObject>(logger: &Logger, ctx: &ReconcileContext<State>) -> Option<Arc<K>> {
     let (store, names) = (ctx.store::<K>()?, Names::of(logger));
     store.get(names.namespace(), names.child()).filter(|child| is_controlled_by(&**child, logger))
 }
 
 /// Applies a child. Returns `None` if another object has its name.
-async fn apply_child<C>(logger: &Logger, ctx: &Context<State>, child: C) -> Result<Option<Arc<C::Kind>>, Error>
+async fn apply_child<C>(logger: &Logger, ctx: &ReconcileContext<State>, child: C) -> Result<Option<Arc<C::Kind>>, Error>
 where
     C: ApplyConfiguration<Kind: ScopedObject + verbs::Apply + verbs::Get> + Sync,
 {
@@ -260,7 +260,7 @@ impl Conflicts {
 }
 
 /// Writes the status if it has changed, and then records its transitions.
-async fn report(logger: &Logger, status: &LoggerStatus, ctx: &Context<State>) -> Result<(), Error> {
+async fn report(logger: &Logger, status: &LoggerStatus, ctx: &ReconcileContext<State>) -> Result<(), Error> {
     if logger.status.as_ref() == Some(status) {
         return Ok(());
     }

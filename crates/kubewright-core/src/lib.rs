@@ -48,7 +48,6 @@ pub mod conversion;
 pub mod deep_copy;
 pub mod defaults;
 pub mod description;
-pub mod dynamic;
 pub mod grammar;
 pub mod group_version;
 pub mod meta;
@@ -56,6 +55,7 @@ pub mod nullable;
 pub mod object;
 pub mod schema;
 pub mod scheme;
+pub mod unstructured;
 #[cfg(feature = "validation")]
 pub mod validation;
 pub mod verbs;
@@ -65,16 +65,16 @@ pub use built_in::BuiltIn;
 pub use condition::{ConditionStatus, Conditions, new_condition};
 pub use conversion::{ConversionError, Converter};
 pub use deep_copy::DeepCopy;
-pub use dynamic::{DynamicObject, MixedList};
 pub use group_version::{GroupResource, GroupVersion, GroupVersionKind, GroupVersionResource};
 #[doc(hidden)]
 pub use logger_derive::grammar;
 pub use logger_derive::{
-    ApplyConfiguration, Convert, DeepCopy, KubeSchema, Object, ObjectList, adopt, defaults, group_version,
+    ApplyConfiguration, Convert, CrdSchema, DeepCopy, Object, ObjectList, adopt, defaults, group_version,
 };
 pub use nullable::Nullable;
 pub use object::{ApiType, ExtensionMethod, IndexedBy, Kind, KindList, Listed, Object, Registered};
 pub use scheme::Scheme;
+pub use unstructured::{MixedList, Unstructured};
 #[cfg(feature = "validation")]
 pub use validation::Validate;
 

@@ -1,4 +1,4 @@
-//! Schema keywords that `#[derive(KubeSchema)]` adds to the schemars schema of types and fields, as plain data.
+//! Schema keywords that `#[derive(CrdSchema)]` adds to the schemars schema of types and fields, as plain data.
 //!
 //! The keywords and the original schema are combined in an `allOf`, so that both apply. Properties that JSON Schema
 //! does not have are extension keywords with the prefix `x-kubewright-`; the generator consumes them, and the names of the

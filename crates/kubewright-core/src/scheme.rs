@@ -31,7 +31,7 @@ type Decode = fn(&[u8]) -> Result<Box<dyn Object>, serde_json::Error>;
 /// - Registering the same type again has no effect.
 /// - An object is decoded into the registered type, with its `apiVersion` and `kind` validated; a list into its list
 ///   type.
-/// - An unknown kind is an error, or preserved as a [`DynamicObject`](crate::DynamicObject), depending on
+/// - An unknown kind is an error, or preserved as a [`Unstructured`](crate::Unstructured), depending on
 ///   [`UnknownKinds`].
 /// - All errors of a text with several documents are reported, each with its document and line.
 /// - The cost of decoding a text is bounded by its size, regardless of its aliases.

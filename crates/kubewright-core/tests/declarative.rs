@@ -8,19 +8,19 @@
 use std::collections::BTreeMap;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use kubewright_core::{DeepCopy, KubeSchema, Object, Validate, validation::Invalid};
+use kubewright_core::{CrdSchema, DeepCopy, Object, Validate, validation::Invalid};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// A volume, with every key.
-#[derive(Clone, Debug, DeepCopy, KubeSchema, Object)]
+#[derive(Clone, Debug, DeepCopy, CrdSchema, Object)]
 #[genclient]
 pub struct Volume {
     pub metadata: ObjectMeta,
     pub spec: VolumeSpec,
 }
 
-#[derive(Clone, Debug, Default, DeepCopy, Deserialize, KubeSchema, Serialize)]
+#[derive(Clone, Debug, Default, DeepCopy, Deserialize, CrdSchema, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct VolumeSpec {
     #[schema(monotonic, update = [no_unset])]
@@ -47,7 +47,7 @@ pub struct VolumeSpec {
     pub backup: Option<String>,
 }
 
-#[derive(Clone, Debug, DeepCopy, Deserialize, KubeSchema, Serialize)]
+#[derive(Clone, Debug, DeepCopy, Deserialize, CrdSchema, Serialize)]
 pub struct Mount {
     #[schema(length = ..=20)]
     pub path: String,
@@ -55,7 +55,7 @@ pub struct Mount {
     pub r#in: i32,
 }
 
-#[derive(Clone, Debug, DeepCopy, Deserialize, KubeSchema, Serialize)]
+#[derive(Clone, Debug, DeepCopy, Deserialize, CrdSchema, Serialize)]
 pub struct Part {
     #[schema(length = ..=20)]
     pub name: String,

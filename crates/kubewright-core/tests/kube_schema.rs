@@ -1,14 +1,14 @@
-//! Tests of `KubeSchema`: the schemars schema with the keywords of `#[schema(..)]`.
+//! Tests of `CrdSchema`: the schemars schema with the keywords of `#[schema(..)]`.
 
 use std::collections::BTreeMap;
 
-use kubewright_core::KubeSchema;
+use kubewright_core::CrdSchema;
 use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// The destination of records.
-#[derive(Deserialize, KubeSchema, Serialize)]
+#[derive(Deserialize, CrdSchema, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[schema(exactly_one_of = [to_file, stream], validation(rule = "self.level != ''", message = "a level is required"))]
 struct Sink {
@@ -39,9 +39,9 @@ struct Plain {
 }
 
 mod twin {
-    use super::{Deserialize, KubeSchema, Serialize};
+    use super::{CrdSchema, Deserialize, Serialize};
 
-    #[derive(Deserialize, KubeSchema, Serialize)]
+    #[derive(Deserialize, CrdSchema, Serialize)]
     #[serde(rename_all = "camelCase")]
     pub(super) struct Plain {
         /// A string.
@@ -50,7 +50,7 @@ mod twin {
     }
 }
 
-#[derive(Deserialize, KubeSchema, Serialize)]
+#[derive(Deserialize, CrdSchema, Serialize)]
 #[serde(default)]
 struct Defaulted {
     size: u16,
@@ -63,13 +63,13 @@ impl Default for Defaulted {
     }
 }
 
-#[derive(Deserialize, KubeSchema, Serialize)]
+#[derive(Deserialize, CrdSchema, Serialize)]
 struct Generic<T> {
     #[schema(items = 1..)]
     values: Vec<T>,
 }
 
-#[derive(Deserialize, KubeSchema, Serialize)]
+#[derive(Deserialize, CrdSchema, Serialize)]
 #[serde(rename_all = "camelCase")]
 enum Shape {
     Circle {
@@ -80,11 +80,11 @@ enum Shape {
     Nothing,
 }
 
-#[derive(Deserialize, KubeSchema, Serialize)]
+#[derive(Deserialize, CrdSchema, Serialize)]
 #[schema(min = 1)]
 struct Count(u32);
 
-#[derive(Deserialize, KubeSchema, Serialize)]
+#[derive(Deserialize, CrdSchema, Serialize)]
 struct Tree {
     branches: Vec<Tree>,
     shape: Option<Shape>,
@@ -99,14 +99,14 @@ fn schema<T: JsonSchema>() -> Value {
 #[test]
 fn schema_without_attributes_is_that_of_schemars_with_names_and_locations() {
     let mut ours = schema::<twin::Plain>();
-    assert_eq!(ours["x-rust-type"], "kube_schema::twin::Plain");
+    assert_eq!(ours["x-rust-type"], "crd_schema::twin::Plain");
     assert_eq!(ours["properties"]["someText"]["x-rust-field"], "some_text");
     ours.as_object_mut().expect("an object").remove("x-rust-type");
     for name in ["someText", "number"] {
         let property = ours["properties"][name].as_object_mut().expect("an object");
         property.remove("x-rust-field");
         let location = property.remove("x-kubewright-location").expect("a location");
-        assert!(location.as_str().is_some_and(|text| text.contains("tests/kube_schema.rs:")), "{location}");
+        assert!(location.as_str().is_some_and(|text| text.contains("tests/crd_schema.rs:")), "{location}");
     }
     assert_eq!(ours, schema::<Plain>());
 }
@@ -187,11 +187,11 @@ fn generics_newtypes_enums_and_recursive_types() {
 }
 
 /// A type without fields.
-#[derive(Deserialize, KubeSchema, Serialize)]
+#[derive(Deserialize, CrdSchema, Serialize)]
 struct Nothing {}
 
 /// A type with unknown fields only.
-#[derive(Deserialize, KubeSchema, Serialize)]
+#[derive(Deserialize, CrdSchema, Serialize)]
 #[schema(preserve_unknown_fields)]
 struct Anything {}
 
@@ -202,7 +202,7 @@ fn struct_without_fields_is_marked_as_empty_unless_it_preserves_unknown_fields()
     assert_eq!(keywords(schema_for!(Anything)), json!({"x-kubernetes-preserve-unknown-fields": true}));
 }
 
-#[derive(Deserialize, KubeSchema, Serialize)]
+#[derive(Deserialize, CrdSchema, Serialize)]
 struct SnakeCase {
     time_interval: u8,
     #[serde(rename = "max_size")]
@@ -210,13 +210,13 @@ struct SnakeCase {
     level: u8,
 }
 
-#[derive(Deserialize, KubeSchema, Serialize)]
+#[derive(Deserialize, CrdSchema, Serialize)]
 #[serde(rename_all = "snake_case")]
 struct Explicit {
     time_interval: u8,
 }
 
-#[derive(Deserialize, KubeSchema, Serialize)]
+#[derive(Deserialize, CrdSchema, Serialize)]
 #[serde(rename_all = "camelCase")]
 enum Variants {
     First { time_interval: u8 },
@@ -226,9 +226,9 @@ enum Variants {
 fn json_names_in_snake_case_are_marked_unless_they_are_explicit() {
     let mark = |schema: &Value, name: &str| schema["properties"][name].get("x-kubewright-snake-case").cloned();
     let snake_case = schema::<SnakeCase>();
-    assert_eq!(mark(&snake_case, "time_interval"), Some(json!("kube_schema::SnakeCase.time_interval")));
+    assert_eq!(mark(&snake_case, "time_interval"), Some(json!("crd_schema::SnakeCase.time_interval")));
     assert_eq!((mark(&snake_case, "max_size"), mark(&snake_case, "level")), (None, None));
     assert_eq!(mark(&schema::<Explicit>(), "time_interval"), None);
     let variant = &schema::<Variants>()["oneOf"][0]["properties"]["first"];
-    assert_eq!(mark(variant, "time_interval"), Some(json!("kube_schema::Variants.time_interval")));
+    assert_eq!(mark(variant, "time_interval"), Some(json!("crd_schema::Variants.time_interval")));
 }

@@ -26,7 +26,7 @@ pub use kubewright_runtime::{CancellationToken, LeaderElectionConfig, Sharding};
 
 pub use health::HealthChecks;
 pub use manager::{
-    BoxError, DescribeFn, Group, Manager, ManagerBuilder, ManagerError, Probes, Runnable, Stage, WebhookCertificates,
+    BoxError, DescribeFn, Manager, ManagerBuilder, ManagerError, Probes, Replicas, Runnable, Stage, WebhookCertificates,
 };
 pub use telemetry::{LogFormat, Telemetry};
 pub use webhooks::{Webhook, Webhooks};

@@ -28,7 +28,7 @@ use kubewright_runtime::{
 pub use builder::ManagerBuilder;
 pub use error::{AddError, BoxError, BuildError, ManagerError};
 pub use probes::Probes;
-pub use runnable::{AtStage, DescribeFn, Group, Runnable, Stage};
+pub use runnable::{AtStage, DescribeFn, Replicas, Runnable, Stage};
 pub use webhook_certificates::{WebhookCertificates, WebhookCertificatesError};
 
 use crate::health::HealthChecks;
@@ -44,7 +44,7 @@ use signals::Signals;
 ///   leader. A stage starts when the one before it has started, so that caches are synced before controllers run. They
 ///   stop in the reverse order, and the lease is released last;
 /// - every task is supervised. One that ends, fails or panics stops the manager, and the error contains its name;
-/// - runnables of [`Group::LeaderElected`] run only while this process is the leader. If the lease is lost, they are
+/// - runnables of [`Replicas::Leader`] run only while this process is the leader. If the lease is lost, they are
 ///   cancelled before another process can take over, and [`run`](Self::run) returns an error;
 /// - with a [sharding](ManagerBuilder::sharding), the replicas share the keys of its controllers. On a stop, its slots
 ///   are released as their reconciliations end;
@@ -70,21 +70,21 @@ use signals::Signals;
 /// | `leaderElection` | `livez` | the elector is overdue by more than 20 s |
 /// | `sharding` | `livez` | its runner ended, or is overdue by more than 20 s |
 /// | `sharding` | `readyz` | the replica has waited for a Lease of the fleet for 5 minutes |
-/// | `startup` | `readyz` | the runnables of [`Group::Always`] have not started |
+/// | `startup` | `readyz` | the runnables of [`Replicas::All`] have not started |
 /// | `shutdown` | `readyz` | the manager is stopping |
 ///
 /// # Example
 ///
 /// ```no_run
-/// use kubewright_manager::{Group, Manager, LeaderElectionConfig};
+/// use kubewright_manager::{Replicas, Manager, LeaderElectionConfig};
 /// use kubewright_runtime::{Controller, InformerFactory, leader_election::unique_identity};
 ///
 /// # async fn example(factory: InformerFactory, controller: Controller) -> Result<(), Box<dyn std::error::Error>> {
 /// let config = kubewright_runtime::kube::Config::infer().await?;
 /// let manager = Manager::for_config(config)?
 ///     .leader_election(LeaderElectionConfig::new("my-operator", unique_identity()))
-///     .add(Group::Always, "informers", factory)
-///     .add(Group::LeaderElected, "config-maps", controller)
+///     .add(Replicas::All, "informers", factory)
+///     .add(Replicas::Leader, "config-maps", controller)
 ///     .build()?;
 /// manager.run_until_signal().await?;
 /// # Ok(())
@@ -150,10 +150,10 @@ impl Manager {
     /// # Errors
     /// Fails if the manager was started, there is a runnable or check of this name, or the name cannot be part of a
     /// URL.
-    pub fn add(&self, group: Group, name: impl Into<String>, runnable: impl Runnable) -> Result<(), AddError> {
+    pub fn add(&self, replicas: Replicas, name: impl Into<String>, runnable: impl Runnable) -> Result<(), AddError> {
         let (mut plan, name) = (self.plan(), name.into());
         let Some(plan) = plan.as_mut() else { return Err(AddError::AlreadyStarted { name }) };
-        plan.runnables.push(Registered::new(group, name, runnable, &self.health)?);
+        plan.runnables.push(Registered::new(replicas, name, runnable, &self.health)?);
         Ok(())
     }
 

@@ -36,7 +36,7 @@ pub use builder::ControllerBuilder;
 pub use children::MANAGED_BY_LABEL;
 pub use finalizer::{FinalizerEvent, finalize};
 pub use kubewright_core::description::Verb;
-pub use object::{Context, ObjectControllerBuilder};
+pub use object::{ObjectControllerBuilder, ReconcileContext};
 pub use predicate::Predicate;
 pub use reconciler::{Action, ReconcileError, Reconciler};
 pub use status::{ControllerStatus, ReconcileStuck};

@@ -51,7 +51,7 @@ pub use tokio_util::sync::CancellationToken;
 
 pub use client::{AllNamespaces, EventStream, FieldManager, GenericClient, Preconditions, ResponseFuture, TypedClient};
 #[cfg(feature = "informers")]
-pub use controller::{Action, Context, Controller, ReconcileError, Reconciler};
+pub use controller::{Action, Controller, ReconcileContext, ReconcileError, Reconciler};
 pub use error::Error;
 pub use events::{EventRecorder, EventType};
 #[cfg(feature = "informers")]

@@ -12,7 +12,7 @@ use k8s_openapi::{
 };
 use kube::{Api, ResourceExt, api::PostParams, core::Status};
 use kubewright_runtime::{
-    Action, Context, Controller, Error, Event, ObjectKey, ReconcileError, Store,
+    Action, Controller, Error, Event, ObjectKey, ReconcileContext, ReconcileError, Store,
     controller::{Predicate, Watch},
 };
 
@@ -81,7 +81,7 @@ fn waiting(pods: &Store<Pod>) -> Vec<ObjectKey> {
     pods.map(|pod| ObjectKey::from_object(&*pod)).collect()
 }
 
-async fn reconcile(pod: Arc<Pod>, context: Context<State>) -> Result<Action, ReconcileError> {
+async fn reconcile(pod: Arc<Pod>, context: ReconcileContext<State>) -> Result<Action, ReconcileError> {
     if !is_unscheduled(&pod) || context.is_assumed(&pod) {
         return Ok(Action::Done);
     }
@@ -124,7 +124,7 @@ impl State {
     }
 }
 
-async fn bind(pod: &Pod, node: &str, context: &Context<State>) -> Result<(), ReconcileError> {
+async fn bind(pod: &Pod, node: &str, context: &ReconcileContext<State>) -> Result<(), ReconcileError> {
     let (namespace, name) = (context.key().namespace(), context.key().name());
     let binding = Binding {
         metadata: ObjectMeta {
@@ -155,7 +155,7 @@ async fn bind(pod: &Pod, node: &str, context: &Context<State>) -> Result<(), Rec
 }
 
 /// Writes why a pod does not fit on any node.
-async fn report(pod: &Pod, message: String, context: &Context<State>) -> Result<(), ReconcileError> {
+async fn report(pod: &Pod, message: String, context: &ReconcileContext<State>) -> Result<(), ReconcileError> {
     let known = pods::condition(pod, SCHEDULED).filter(|known| known.status == "False");
     if known.is_some_and(|known| known.message.as_ref() == Some(&message)) {
         return Ok(());

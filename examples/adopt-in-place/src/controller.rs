@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use kubewright_runtime::{
     Error,
-    controller::{Action, Context, Controller},
+    controller::{Action, ReconcileContext, Controller},
 };
 
 use crate::{
@@ -32,7 +32,7 @@ pub fn controller(clientset: &Clientset, factory: &SharedInformerFactory) -> Con
         .build()
 }
 
-async fn reconcile(probe: Arc<Probe>, ctx: Context) -> Result<Action, Error> {
+async fn reconcile(probe: Arc<Probe>, ctx: ReconcileContext) -> Result<Action, Error> {
     let status = ProbeStatusApply::new().with_healthy(probe.is_healthy());
     let configuration = ProbeApply::new(ctx.key().name(), ctx.key().namespace()).with_status(status);
     ctx.apply_status(&configuration).await?;

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use kubewright_core::{Conditions, new_condition};
-use kubewright_runtime::{Context, Controller, Error, kube::Client};
+use kubewright_runtime::{Controller, Error, ReconcileContext, kube::Client};
 use logger_client::informers::example_v2::LoggerInformer;
 use logger_types::v2::{Logger, LoggerState, LoggerStatus};
 
@@ -17,7 +17,7 @@ pub(crate) fn controller(client: Client, loggers: &LoggerInformer) -> Controller
 }
 
 /// Updates the status if it differs from the observed state. Errors are retried with back-off.
-async fn reconcile(logger: Arc<Logger>, ctx: Context) -> Result<(), Error> {
+async fn reconcile(logger: Arc<Logger>, ctx: ReconcileContext) -> Result<(), Error> {
     ctx.update_status(&*logger, |logger| logger.status = Some(observe(logger))).await?;
     Ok(())
 }

@@ -5,7 +5,7 @@ mod controller;
 use std::sync::Arc;
 
 use anyhow::Result;
-use kubewright_manager::{Group, LeaderElectionConfig, Manager, Telemetry, serving::ServerConfig};
+use kubewright_manager::{LeaderElectionConfig, Manager, Replicas, Telemetry, serving::ServerConfig};
 use kubewright_runtime::{
     kube::{Client, Config},
     leader_election::unique_identity,
@@ -25,9 +25,9 @@ async fn main() -> Result<()> {
         .metrics(Arc::new(metrics.clone()))
         .serve_health(ServerConfig::new("health", 8081))
         .serve_metrics(ServerConfig::new("metrics", 8080), metrics)
-        .add(Group::Always, "telemetry", telemetry)
-        .add(Group::Always, "informers", factory.factory().clone())
-        .add(Group::LeaderElected, "loggers", controller)
+        .add(Replicas::All, "telemetry", telemetry)
+        .add(Replicas::All, "informers", factory.factory().clone())
+        .add(Replicas::Leader, "loggers", controller)
         .build()?;
     Ok(manager.run_until_signal().await?)
 }

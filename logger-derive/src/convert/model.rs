@@ -125,7 +125,7 @@ impl ConvertField {
         if json.skip {
             return None;
         }
-        // `KubeSchema` reports the errors of its attribute.
+        // `CrdSchema` reports the errors of its attribute.
         let schema: SchemaAttr = attr::parse("schema", &field.attrs, &mut Errors::default());
         let name = field.ident.as_ref().map_or_else(|| "0".to_owned(), |ident| ident.unraw().to_string());
         let optional = inside_option(&field.ty);

@@ -40,13 +40,13 @@ pub(crate) const DERIVES: Section = Section {
             ..EMPTY
         },
         AttributeKey {
-            key: "KubeSchema",
-            syntax: "#[derive(KubeSchema)]",
+            key: "CrdSchema",
+            syntax: "#[derive(CrdSchema)]",
             description: "Implements schemars' `JsonSchema` with the constraints of `#[schema(..)]` on the type and \
                           its fields.",
             constraints: "Replaces `#[derive(JsonSchema)]` on any type in a kind. The attributes of serde and \
                           schemars apply as they do there.",
-            example: "#[derive(Clone, Debug, DeepCopy, Deserialize, KubeSchema, Serialize)]",
+            example: "#[derive(Clone, Debug, DeepCopy, Deserialize, CrdSchema, Serialize)]",
             ..EMPTY
         },
         AttributeKey {
@@ -55,7 +55,7 @@ pub(crate) const DERIVES: Section = Section {
             go_tags: &["+kubebuilder:object:root=true"],
             description: "Makes the struct a Kubernetes kind: its JSON encoding, resource, verbs and the metadata \
                           for the generator.",
-            constraints: "The type also derives `Clone`, `Debug`, `DeepCopy` and `KubeSchema` (or `JsonSchema`), has \
+            constraints: "The type also derives `Clone`, `Debug`, `DeepCopy` and `CrdSchema` (or `JsonSchema`), has \
                           a `metadata` field, and is listed in a `group_version!`. It does not derive `Serialize` \
                           and `Deserialize`: `Object` implements them.",
             example: "#[derive(Clone, Debug, DeepCopy, JsonSchema, Object)]",
@@ -111,14 +111,14 @@ pub(crate) const ATTRIBUTES: Section = Section {
             syntax: "#[schema(..)]",
             description: "Declares validation and merge rules of a type or a field, in addition to those of its Rust \
                           type.",
-            constraints: "On a type that derives `KubeSchema`, and on its fields.",
+            constraints: "On a type that derives `CrdSchema`, and on its fields.",
             example: "#[schema(title = \"Widget\")]",
             ..EMPTY
         },
         AttributeKey {
             key: "schemars",
             syntax: "#[schemars(..)]",
-            description: "The attributes of schemars, which `KubeSchema` honours too: `with`, `range`, `length`, \
+            description: "The attributes of schemars, which `CrdSchema` honours too: `with`, `range`, `length`, \
                           `regex`, `extend` and others.",
             constraints: "`#[schema(..)]` has keys for most of them.",
             example: "#[schemars(extend(\"x-kubernetes-map-type\" = \"atomic\"))]",

@@ -5,8 +5,8 @@ use super::{AttributeKey, EMPTY, Section, crate_key};
 pub(crate) const SCHEMA_TYPE: Section = Section {
     name: "schema",
     nested: false,
-    title: "#[schema(..)] on a type that derives KubeSchema",
-    accepted_by: &["KubeSchema"],
+    title: "#[schema(..)] on a type that derives CrdSchema",
+    accepted_by: &["CrdSchema"],
     keys: &[
         EXACTLY_ONE_OF,
         AT_MOST_ONE_OF,
@@ -45,8 +45,8 @@ pub(crate) const SCHEMA_TYPE: Section = Section {
 pub(crate) const SCHEMA_FIELD: Section = Section {
     name: "schema",
     nested: false,
-    title: "#[schema(..)] on a field of a type that derives KubeSchema",
-    accepted_by: &["KubeSchema"],
+    title: "#[schema(..)] on a field of a type that derives CrdSchema",
+    accepted_by: &["CrdSchema"],
     keys: &[
         MIN,
         MAX,
@@ -94,7 +94,7 @@ pub(crate) const SCHEMA_EACH: Section = Section {
     name: "each",
     nested: true,
     title: "#[schema(each(..))], for each item of a list and each value of a map",
-    accepted_by: &["KubeSchema"],
+    accepted_by: &["CrdSchema"],
     keys: &[
         MIN,
         MAX,
@@ -131,7 +131,7 @@ pub(crate) const KEYS: Section = Section {
     name: "each_key",
     nested: true,
     title: "#[schema(each_key(..))], for each key of a map",
-    accepted_by: &["KubeSchema"],
+    accepted_by: &["CrdSchema"],
     keys: &[
         AttributeKey {
             key: "length",
@@ -164,7 +164,7 @@ pub(crate) const RULE: Section = Section {
     name: "validation",
     nested: true,
     title: "#[schema(validation(..))], a validation rule in CEL",
-    accepted_by: &["KubeSchema"],
+    accepted_by: &["CrdSchema"],
     keys: &[
         AttributeKey {
             key: "rule",
@@ -222,7 +222,7 @@ pub(crate) const FIELD_COLUMN: Section = Section {
     name: "column",
     nested: true,
     title: "#[schema(column(..))], a column of `kubectl get`",
-    accepted_by: &["KubeSchema"],
+    accepted_by: &["CrdSchema"],
     keys: &[
         AttributeKey {
             key: "name",
@@ -262,7 +262,7 @@ pub(crate) const EXTERNAL: Section = Section {
     name: "external_docs",
     nested: true,
     title: "#[schema(external_docs(..))], a link to documentation",
-    accepted_by: &["KubeSchema"],
+    accepted_by: &["CrdSchema"],
     keys: &[
         AttributeKey {
             key: "url",

@@ -15,7 +15,7 @@ use k8s_openapi::{
 use kubewright_apiserver::{ApiServer, Coverage, CoverageReport, fake::Fakeable};
 use kubewright_core::{Conditions, description::OperatorDescription};
 use kubewright_manager::{
-    CancellationToken, Group, LeaderElectionConfig, Manager, ManagerBuilder,
+    CancellationToken, LeaderElectionConfig, Manager, ManagerBuilder, Replicas,
     serving::{Authenticated, Authenticator, Handler, MetricsHandler, Router, Server, ServerConfig},
 };
 use kubewright_project::rbac::{SERVICE_ACCOUNT, operator_objects};
@@ -87,7 +87,7 @@ impl Scenario {
     fn describe(&self) -> OperatorDescription {
         let router = Router::new().get("/metrics", self.metrics());
         let server = Server::bind(ServerConfig::new("metrics", 8443).describes_only(true), router).unwrap();
-        self.manager().add(Group::Always, "metrics", server).describe().unwrap()
+        self.manager().add(Replicas::All, "metrics", server).describe().unwrap()
     }
 
     /// Installs the roles of this description.

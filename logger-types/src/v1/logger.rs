@@ -1,13 +1,13 @@
 //! The Logger kind.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, ListMeta, ObjectMeta};
-use kubewright_core::{ApplyConfiguration, Convert, DeepCopy, KubeSchema, Object, ObjectList};
+use kubewright_core::{ApplyConfiguration, Convert, CrdSchema, DeepCopy, Object, ObjectList};
 use serde::{Deserialize, Serialize};
 
 use crate::v2;
 
 /// A Logger periodically writes user activity to files. At least one Logger must always survive.
-#[derive(Clone, Debug, Default, PartialEq, ApplyConfiguration, Convert, DeepCopy, KubeSchema, Object)]
+#[derive(Clone, Debug, Default, PartialEq, ApplyConfiguration, Convert, DeepCopy, CrdSchema, Object)]
 #[genclient]
 #[convert(hub = v2::Logger)]
 #[k8s(lifecycle(introduced = "0.1", deprecated = "0.2", replacement = v2::Logger))]
@@ -33,7 +33,7 @@ pub struct Logger {
 
 /// The desired state of a Logger.
 #[derive(
-    Clone, Debug, Default, PartialEq, ApplyConfiguration, Convert, DeepCopy, Deserialize, KubeSchema, Serialize,
+    Clone, Debug, Default, PartialEq, ApplyConfiguration, Convert, DeepCopy, Deserialize, CrdSchema, Serialize,
 )]
 #[serde(rename_all = "camelCase")]
 #[convert(hub = v2::LoggerSpec, store = [placement, source, rotation, durability, storage, resources])]
@@ -51,7 +51,7 @@ pub struct LoggerSpec {
 
 /// The observed state of a Logger.
 #[derive(
-    Clone, Debug, Default, PartialEq, ApplyConfiguration, Convert, DeepCopy, Deserialize, KubeSchema, Serialize,
+    Clone, Debug, Default, PartialEq, ApplyConfiguration, Convert, DeepCopy, Deserialize, CrdSchema, Serialize,
 )]
 #[serde(rename_all = "camelCase")]
 #[convert(hub = v2::LoggerStatus, store = [workload, desired_replicas, replicas, updated_replicas])]
@@ -72,7 +72,7 @@ pub struct LoggerStatus {
 
 /// The availability of a log.
 #[derive(
-    Clone, Copy, Debug, PartialEq, Eq, ApplyConfiguration, Convert, DeepCopy, Deserialize, KubeSchema, Serialize,
+    Clone, Copy, Debug, PartialEq, Eq, ApplyConfiguration, Convert, DeepCopy, Deserialize, CrdSchema, Serialize,
 )]
 #[convert(hub = v2::LoggerState)]
 pub enum LoggerState {

@@ -7,11 +7,11 @@ use k8s_openapi::{
         apis::meta::v1::{Condition, ListMeta, ObjectMeta},
     },
 };
-use kubewright_core::{ApplyConfiguration, Convert, DeepCopy, KubeSchema, Object, ObjectList};
+use kubewright_core::{ApplyConfiguration, Convert, CrdSchema, DeepCopy, Object, ObjectList};
 use serde::{Deserialize, Serialize};
 
 /// A Logger periodically writes user activity to files. At least one Logger must always survive.
-#[derive(Clone, Debug, Default, PartialEq, ApplyConfiguration, Convert, DeepCopy, KubeSchema, Object)]
+#[derive(Clone, Debug, Default, PartialEq, ApplyConfiguration, Convert, DeepCopy, CrdSchema, Object)]
 #[genclient]
 #[convert(hub)]
 #[k8s(storage, short_names = ["lg"], categories = ["all"])]
@@ -38,7 +38,7 @@ pub struct Logger {
 
 /// The desired state of a Logger.
 #[derive(
-    Clone, Debug, Default, PartialEq, ApplyConfiguration, Convert, DeepCopy, Deserialize, KubeSchema, Serialize,
+    Clone, Debug, Default, PartialEq, ApplyConfiguration, Convert, DeepCopy, Deserialize, CrdSchema, Serialize,
 )]
 #[serde(rename_all = "camelCase")]
 #[convert(hub)]
@@ -74,18 +74,7 @@ pub struct LoggerSpec {
 
 /// Where instances run.
 #[derive(
-    Clone,
-    Copy,
-    Debug,
-    Default,
-    PartialEq,
-    Eq,
-    ApplyConfiguration,
-    Convert,
-    DeepCopy,
-    Deserialize,
-    KubeSchema,
-    Serialize,
+    Clone, Copy, Debug, Default, PartialEq, Eq, ApplyConfiguration, Convert, DeepCopy, Deserialize, CrdSchema, Serialize,
 )]
 #[convert(hub)]
 pub enum LoggerPlacement {
@@ -98,7 +87,7 @@ pub enum LoggerPlacement {
 
 /// What is recorded. Heartbeats are always recorded: they distinguish the end of an instance from silence.
 #[derive(
-    Clone, Debug, Default, PartialEq, ApplyConfiguration, Convert, DeepCopy, Deserialize, KubeSchema, Serialize,
+    Clone, Debug, Default, PartialEq, ApplyConfiguration, Convert, DeepCopy, Deserialize, CrdSchema, Serialize,
 )]
 #[serde(rename_all = "camelCase")]
 #[convert(hub)]
@@ -114,7 +103,7 @@ pub struct LoggerSource {
 
 /// A source of records.
 #[derive(
-    Clone, Copy, Debug, PartialEq, Eq, ApplyConfiguration, Convert, DeepCopy, Deserialize, KubeSchema, Serialize,
+    Clone, Copy, Debug, PartialEq, Eq, ApplyConfiguration, Convert, DeepCopy, Deserialize, CrdSchema, Serialize,
 )]
 #[convert(hub)]
 pub enum RecordSource {
@@ -126,7 +115,7 @@ pub enum RecordSource {
 
 /// When files are closed, and when they are removed.
 #[derive(
-    Clone, Debug, Default, PartialEq, ApplyConfiguration, Convert, DeepCopy, Deserialize, KubeSchema, Serialize,
+    Clone, Debug, Default, PartialEq, ApplyConfiguration, Convert, DeepCopy, Deserialize, CrdSchema, Serialize,
 )]
 #[serde(rename_all = "camelCase")]
 #[convert(hub)]
@@ -143,7 +132,7 @@ pub struct LoggerRotation {
 
 /// When closed files are removed.
 #[derive(
-    Clone, Debug, Default, PartialEq, ApplyConfiguration, Convert, DeepCopy, Deserialize, KubeSchema, Serialize,
+    Clone, Debug, Default, PartialEq, ApplyConfiguration, Convert, DeepCopy, Deserialize, CrdSchema, Serialize,
 )]
 #[serde(rename_all = "camelCase")]
 #[convert(hub)]
@@ -159,18 +148,7 @@ pub struct LoggerRetention {
 
 /// When records become durable.
 #[derive(
-    Clone,
-    Copy,
-    Debug,
-    Default,
-    PartialEq,
-    Eq,
-    ApplyConfiguration,
-    Convert,
-    DeepCopy,
-    Deserialize,
-    KubeSchema,
-    Serialize,
+    Clone, Copy, Debug, Default, PartialEq, Eq, ApplyConfiguration, Convert, DeepCopy, Deserialize, CrdSchema, Serialize,
 )]
 #[convert(hub)]
 pub enum LoggerDurability {
@@ -183,7 +161,7 @@ pub enum LoggerDurability {
 
 /// Where files are stored: one of these.
 #[derive(
-    Clone, Debug, Default, PartialEq, ApplyConfiguration, Convert, DeepCopy, Deserialize, KubeSchema, Serialize,
+    Clone, Debug, Default, PartialEq, ApplyConfiguration, Convert, DeepCopy, Deserialize, CrdSchema, Serialize,
 )]
 #[serde(rename_all = "camelCase")]
 #[convert(hub)]
@@ -197,7 +175,7 @@ pub struct LoggerStorage {
 
 /// A directory of the node.
 #[derive(
-    Clone, Debug, Default, PartialEq, ApplyConfiguration, Convert, DeepCopy, Deserialize, KubeSchema, Serialize,
+    Clone, Debug, Default, PartialEq, ApplyConfiguration, Convert, DeepCopy, Deserialize, CrdSchema, Serialize,
 )]
 #[serde(rename_all = "camelCase")]
 #[convert(hub)]
@@ -208,7 +186,7 @@ pub struct LoggerEmptyDir {
 
 /// The claim for the volume of an instance. It cannot be changed while it is in use.
 #[derive(
-    Clone, Debug, Default, PartialEq, ApplyConfiguration, Convert, DeepCopy, Deserialize, KubeSchema, Serialize,
+    Clone, Debug, Default, PartialEq, ApplyConfiguration, Convert, DeepCopy, Deserialize, CrdSchema, Serialize,
 )]
 #[serde(rename_all = "camelCase")]
 #[convert(hub)]
@@ -230,7 +208,7 @@ pub struct LoggerVolumeClaim {
 
 /// The observed state of a Logger.
 #[derive(
-    Clone, Debug, Default, PartialEq, ApplyConfiguration, Convert, DeepCopy, Deserialize, KubeSchema, Serialize,
+    Clone, Debug, Default, PartialEq, ApplyConfiguration, Convert, DeepCopy, Deserialize, CrdSchema, Serialize,
 )]
 #[serde(rename_all = "camelCase")]
 #[convert(hub)]
@@ -258,7 +236,7 @@ pub struct LoggerStatus {
 
 /// The availability of a log.
 #[derive(
-    Clone, Copy, Debug, PartialEq, Eq, ApplyConfiguration, Convert, DeepCopy, Deserialize, KubeSchema, Serialize,
+    Clone, Copy, Debug, PartialEq, Eq, ApplyConfiguration, Convert, DeepCopy, Deserialize, CrdSchema, Serialize,
 )]
 #[convert(hub)]
 pub enum LoggerState {
@@ -270,7 +248,7 @@ pub enum LoggerState {
 
 /// The kind of a workload that runs instances.
 #[derive(
-    Clone, Copy, Debug, PartialEq, Eq, ApplyConfiguration, Convert, DeepCopy, Deserialize, KubeSchema, Serialize,
+    Clone, Copy, Debug, PartialEq, Eq, ApplyConfiguration, Convert, DeepCopy, Deserialize, CrdSchema, Serialize,
 )]
 #[convert(hub)]
 pub enum LoggerWorkload {

@@ -17,11 +17,11 @@ use std::{
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{Patch, PatchParams};
 use kubewright_manager::{
-    Group, LeaderElectionConfig, Manager, ManagerBuilder, Sharding,
+    LeaderElectionConfig, Manager, ManagerBuilder, Replicas, Sharding,
     serving::{Certificates, MetricsHandler, Router, Server, ServerConfig},
 };
 use kubewright_runtime::{
-    Context, Controller, InformerFactory, ReconcileError,
+    Controller, InformerFactory, ReconcileContext, ReconcileError,
     metrics::{Gauge, Metric, MetricsProvider, PrometheusMetrics, Refresh},
     sharding::SlotSet,
 };
@@ -69,8 +69,8 @@ async fn run() -> Result<(), Box<dyn Error>> {
     let lease = lease(&options.namespace, &options.identity).metrics(Arc::new(metrics.clone()));
     let sharding = options.sharding.map(|field| sharding(field, lease.clone()));
     let (builder, group) = match &sharding {
-        Some(sharding) => (builder.sharding(sharding), Group::Always),
-        None => (builder.leader_election(lease), Group::LeaderElected),
+        Some(sharding) => (builder.sharding(sharding), Replicas::All),
+        None => (builder.leader_election(lease), Replicas::Leader),
     };
     let factory = informers(&builder, &options, sharding.as_ref());
     let (identity, duration) = (options.identity.clone(), options.duration);
@@ -92,8 +92,8 @@ async fn run() -> Result<(), Box<dyn Error>> {
         tasks.spawn(record_slots(sharding, journal));
     }
     let manager = builder
-        .add(Group::Always, "status", server)
-        .add(Group::Always, "informers", factory)
+        .add(Replicas::All, "status", server)
+        .add(Replicas::All, "informers", factory)
         .add(group, "config-maps", controller)
         .build()?;
     Ok(manager.run_until_signal().await?)
@@ -141,7 +141,7 @@ struct Writer {
     journal: Journal,
 }
 
-async fn reconcile(map: Arc<ConfigMap>, context: Context<Writer>) -> Result<(), ReconcileError> {
+async fn reconcile(map: Arc<ConfigMap>, context: ReconcileContext<Writer>) -> Result<(), ReconcileError> {
     let reconciliation = context.journal.start(context.key());
     let result = converge(&map, &context, &reconciliation).await;
     reconciliation.end();
@@ -151,7 +151,7 @@ async fn reconcile(map: Arc<ConfigMap>, context: Context<Writer>) -> Result<(), 
 /// Writes the desired value as the observed one, if the object has not changed since it was read.
 async fn converge(
     map: &ConfigMap,
-    context: &Context<Writer>,
+    context: &ReconcileContext<Writer>,
     reconciliation: &Reconciliation,
 ) -> Result<(), ReconcileError> {
     let value = |name: &str| map.data.as_ref()?.get(name);

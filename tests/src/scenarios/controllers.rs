@@ -12,7 +12,7 @@ use kube::{
 };
 use kubewright_apply::core_v1::ConfigMapApply;
 use kubewright_runtime::{
-    Action, CancellationToken, Context, Controller, Error, ObjectKey, ReconcileError, Reconciler,
+    Action, CancellationToken, Controller, Error, ObjectKey, ReconcileContext, ReconcileError, Reconciler,
     controller::FinalizerEvent,
 };
 use logger_client::{Clientset, SharedInformerFactory};
@@ -108,7 +108,7 @@ pub(super) async fn a_controller_reconciles_status_child_and_finalizer(client: C
 }
 
 /// The same reconciliation of an object, with the context of the controller.
-async fn reconcile_object(logger: Arc<Logger>, ctx: Context) -> Result<Action, ReconcileError> {
+async fn reconcile_object(logger: Arc<Logger>, ctx: ReconcileContext) -> Result<Action, ReconcileError> {
     ctx.finalize(FINALIZER, logger, async |event| {
         let logger = match event {
             FinalizerEvent::Apply(logger) => logger,

@@ -4,7 +4,7 @@ use k8s_openapi::{
     ListableResource, Resource,
     apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta},
 };
-use kubewright_core::{ApplyConfiguration, DeepCopy, Kind, KubeSchema, Object, ObjectList, Scheme};
+use kubewright_core::{ApplyConfiguration, CrdSchema, DeepCopy, Kind, Object, ObjectList, Scheme};
 use serde_json::json;
 
 kubewright_core::group_version! {
@@ -14,7 +14,7 @@ kubewright_core::group_version! {
 }
 
 /// A kind whose list follows it.
-#[derive(Clone, Debug, ApplyConfiguration, DeepCopy, KubeSchema, Object)]
+#[derive(Clone, Debug, ApplyConfiguration, DeepCopy, CrdSchema, Object)]
 #[genclient]
 #[k8s(kind = "Foo-Bar")]
 pub struct FooBar {
@@ -29,7 +29,7 @@ pub struct FooBarList {
 }
 
 /// A kind whose list declares its kind.
-#[derive(Clone, Debug, DeepCopy, KubeSchema, Object)]
+#[derive(Clone, Debug, DeepCopy, CrdSchema, Object)]
 #[genclient]
 #[k8s(kind = "gauge", plural = "gauging", singular = "gauged")]
 pub struct Gauge {
@@ -44,7 +44,7 @@ pub struct Gauges {
 }
 
 /// A kind whose list has its own name.
-#[derive(Clone, Debug, DeepCopy, KubeSchema, Object)]
+#[derive(Clone, Debug, DeepCopy, CrdSchema, Object)]
 #[genclient]
 #[k8s(kind = "meter")]
 pub struct Meter {
@@ -58,7 +58,7 @@ pub struct Meters {
 }
 
 /// A kind and a list that declare the names of their types.
-#[derive(Clone, Debug, DeepCopy, KubeSchema, Object)]
+#[derive(Clone, Debug, DeepCopy, CrdSchema, Object)]
 #[genclient]
 #[k8s(kind = "Widget")]
 pub struct Widget {

@@ -1,13 +1,13 @@
 //! A kind can have any number of fields.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use kubewright_core::{DeepCopy, KubeSchema, Object};
+use kubewright_core::{CrdSchema, DeepCopy, Object};
 
 kubewright_core::group_version! { group = "example.com", version = "v1", kinds = [Widget] }
 
 macro_rules! widget {
     ($($field:ident)*) => {
-        #[derive(Clone, Debug, DeepCopy, KubeSchema, Object)]
+        #[derive(Clone, Debug, DeepCopy, CrdSchema, Object)]
         #[genclient]
         pub struct Widget {
             pub metadata: ObjectMeta,

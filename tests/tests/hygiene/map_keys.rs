@@ -2,19 +2,19 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use kubewright_core::KubeSchema;
+use kubewright_core::CrdSchema;
 use serde::{Deserialize, Serialize};
 
-#[derive(Deserialize, Eq, KubeSchema, Ord, PartialEq, PartialOrd, Serialize)]
+#[derive(Deserialize, Eq, CrdSchema, Ord, PartialEq, PartialOrd, Serialize)]
 struct Name(String);
 
-#[derive(Deserialize, Eq, KubeSchema, Ord, PartialEq, PartialOrd, Serialize)]
+#[derive(Deserialize, Eq, CrdSchema, Ord, PartialEq, PartialOrd, Serialize)]
 enum Color {
     Red,
     Green,
 }
 
-#[derive(Deserialize, KubeSchema, Serialize)]
+#[derive(Deserialize, CrdSchema, Serialize)]
 struct Spec {
     strings: BTreeMap<String, String>,
     integers: Option<HashMap<u64, Vec<BTreeMap<i32, String>>>>,
@@ -22,7 +22,7 @@ struct Spec {
     enums: BTreeMap<Color, Color>,
 }
 
-#[derive(Deserialize, KubeSchema, Serialize)]
+#[derive(Deserialize, CrdSchema, Serialize)]
 struct Generic<K: Ord> {
     map: BTreeMap<K, String>,
 }

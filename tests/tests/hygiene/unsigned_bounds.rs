@@ -1,9 +1,9 @@
 //! Bounds of a `u64` can exceed the range of `i64`.
 
-use kubewright_core::KubeSchema;
+use kubewright_core::CrdSchema;
 use serde::{Deserialize, Serialize};
 
-#[derive(Deserialize, KubeSchema, Serialize)]
+#[derive(Deserialize, CrdSchema, Serialize)]
 struct Spec {
     #[schema(min = 9_223_372_036_854_775_808, max = 18_446_744_073_709_551_615)]
     size: u64,

@@ -2,7 +2,7 @@
 
 use k8s_openapi::Resource;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use kubewright_core::{DeepCopy, KubeSchema, Object};
+use kubewright_core::{CrdSchema, DeepCopy, Object};
 
 macro_rules! version {
     ($module:ident, $version:literal) => {
@@ -11,7 +11,7 @@ macro_rules! version {
 
             kubewright_core::group_version! { group = "example.com", version = $version, kinds = [Widget] }
 
-            #[derive(Clone, Debug, DeepCopy, KubeSchema, Object)]
+            #[derive(Clone, Debug, DeepCopy, CrdSchema, Object)]
             #[genclient]
             pub struct Widget {
                 pub metadata: ObjectMeta,

@@ -8,8 +8,10 @@ use kube::{
     Config,
     api::{Patch, PatchParams},
 };
-use kubewright_manager::{Group, Manager, ManagerError, Sharding};
-use kubewright_runtime::{CancellationToken, Context, Controller, InformerFactory, Memory, ReconcileError, Store};
+use kubewright_manager::{Manager, ManagerError, Replicas, Sharding};
+use kubewright_runtime::{
+    CancellationToken, Controller, InformerFactory, Memory, ReconcileContext, ReconcileError, Store,
+};
 use serde_json::json;
 use tests::replica::{DESIRED, Error, OBSERVED, lease};
 use tokio::{
@@ -110,7 +112,7 @@ impl Shard {
             .for_object(client, |_| (), reconcile)
             .build();
         let manager =
-            builder.add(Group::Always, "informers", factory).add(Group::Always, "config-maps", controller).build()?;
+            builder.add(Replicas::All, "informers", factory).add(Replicas::All, "config-maps", controller).build()?;
         let (stop, mut tasks) = (CancellationToken::new(), JoinSet::new());
         let stopped = stop.clone();
         tasks.spawn(async move { manager.run(stopped).await });
@@ -124,7 +126,7 @@ impl Shard {
 }
 
 /// Writes the desired value as the observed one, if the object has not changed since it was read.
-async fn reconcile(map: Arc<ConfigMap>, context: Context<()>) -> Result<(), ReconcileError> {
+async fn reconcile(map: Arc<ConfigMap>, context: ReconcileContext<()>) -> Result<(), ReconcileError> {
     let value = |name: &str| map.data.as_ref()?.get(name);
     let Some(desired) = value(DESIRED).filter(|desired| value(OBSERVED) != Some(*desired)) else { return Ok(()) };
     let patch = Patch::Merge(json!({

@@ -543,18 +543,18 @@ mod rejected {
 
     pub(crate) mod v5 {
         use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-        use kubewright_core::{DeepCopy, KubeSchema, Object};
+        use kubewright_core::{CrdSchema, DeepCopy, Object};
         use serde::{Deserialize, Serialize};
 
         /// A kind with a field without a structural schema, seven lines below the name of the kind.
-        #[derive(Clone, Debug, DeepCopy, KubeSchema, Object)]
+        #[derive(Clone, Debug, DeepCopy, CrdSchema, Object)]
         #[k8s(scope = "Cluster")]
         pub(crate) struct Located {
             metadata: ObjectMeta,
             spec: LocatedSpec,
         }
 
-        #[derive(Clone, Debug, DeepCopy, Deserialize, KubeSchema, Serialize)]
+        #[derive(Clone, Debug, DeepCopy, Deserialize, CrdSchema, Serialize)]
         pub(crate) struct LocatedSpec {
             pair: (i32, i32),
         }

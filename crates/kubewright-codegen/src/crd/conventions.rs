@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::version::RustPaths;
 use crate::diagnostic::Diagnostic;
 
-/// The mark of names in snake case: a text where `KubeSchema` finds one that is not explicit, or `true` on a type or
+/// The mark of names in snake case: a text where `CrdSchema` finds one that is not explicit, or `true` on a type or
 /// field where they are allowed.
 const MARK: &str = "x-kubewright-snake-case";
 
@@ -23,7 +23,7 @@ pub(super) fn snake_case_fields(
     let mut fields: BTreeMap<&str, (&str, &str)> = BTreeMap::new();
     for (path, field) in &rust.fields {
         let json_name = path.rsplit('.').next().unwrap_or_default();
-        // `KubeSchema` adds the locations of fields, and a mark unless the name is explicit.
+        // `CrdSchema` adds the locations of fields, and a mark unless the name is explicit.
         let is_accidental = match rust.locations.contains_key(path) {
             true => is_marked(path),
             false => is_snake_case(json_name) && field.rsplit("::").next() == Some(json_name),
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn only_marked_fields_of_kube_schema_types_get_a_warning() {
+    fn only_marked_fields_of_crd_schema_types_get_a_warning() {
         let pair = |path: &str, of: &str| (path.to_owned(), of.to_owned());
         let fields = BTreeMap::from([
             pair(".spec.time_limit", "my_types::v1::WidgetSpec::time_limit"),

@@ -190,7 +190,7 @@ const VALIDATION: &[GoTags] = &[
     ),
     supported(
         &["+k8s:validation-gen=", "+k8s:validation-gen-input=", "--readonly-pkg", "--docs"],
-        "`#[derive(KubeSchema)]` on each type. `validate()` and `validate_update(&old)` of `kubewright_core::Validate` \
+        "`#[derive(CrdSchema)]` on each type. `validate()` and `validate_update(&old)` of `kubewright_core::Validate` \
          validate in the program as the API server does.",
     ),
     supported(
@@ -258,7 +258,7 @@ const PROTOBUF: &[GoTags] = &[excluded(
 const OPENAPI: &[GoTags] = &[
     supported(
         &["+k8s:openapi-gen=true", "+k8s:openapi-gen=false", "+k8s:openapi-model-package="],
-        "`#[derive(KubeSchema)]`; the schema is in the CRD, and the API server publishes it.",
+        "`#[derive(CrdSchema)]`; the schema is in the CRD, and the API server publishes it.",
     ),
     supported(
         &["+k8s:openapi-gen=x-kubernetes-*:.."],
@@ -286,7 +286,7 @@ const SCRIPT: &[GoTags] = &[
         &["kube::codegen::gen_helpers", "kube::codegen::gen_client", "kube::codegen::gen_register"],
         "Derives, `group_version!` and one `cargo xtask codegen`. An API without kinds is an error.",
     ),
-    supported(&["kube::codegen::gen_openapi"], "`#[derive(KubeSchema)]` and the CRD files."),
+    supported(&["kube::codegen::gen_openapi"], "`#[derive(CrdSchema)]` and the CRD files."),
     supported(
         &["--one-input-api", "--extra-peer-dir", "--extra-pkgs"],
         "The groups that `xtask` passes to `kubewright_codegen::cli`.",

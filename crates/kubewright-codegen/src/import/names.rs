@@ -39,7 +39,7 @@ const TAKEN: &[&str] = &[
     "IntoIterator",
     "Item",
     "Iterator",
-    "KubeSchema",
+    "CrdSchema",
     "ListMeta",
     "None",
     "Object",

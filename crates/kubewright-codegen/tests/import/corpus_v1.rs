@@ -14,7 +14,7 @@ use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{LabelSelector, ListMeta, ObjectMeta, Time};
 use k8s_openapi::apimachinery::pkg::runtime::RawExtension;
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
-use kubewright_core::{ApplyConfiguration, DeepCopy, KubeSchema, Object, ObjectList};
+use kubewright_core::{ApplyConfiguration, DeepCopy, CrdSchema, Object, ObjectList};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -27,7 +27,7 @@ use serde_json::Value;
 #[cfg_attr(not(doctest), doc = " and: code")]
 #[cfg_attr(not(doctest), doc = " ```")]
 #[kubewright_core::defaults]
-#[derive(Clone, Debug, PartialEq, ApplyConfiguration, DeepCopy, KubeSchema, Object)]
+#[derive(Clone, Debug, PartialEq, ApplyConfiguration, DeepCopy, CrdSchema, Object)]
 #[genclient]
 #[k8s(
     plural = "gadgets",
@@ -95,7 +95,7 @@ pub struct GadgetList {
     ApplyConfiguration,
     DeepCopy,
     Deserialize,
-    KubeSchema,
+    CrdSchema,
     Serialize
 )]
 #[serde(rename_all = "camelCase")]
@@ -250,7 +250,7 @@ fn default_gadget_spec_shape() -> Shape {
     ApplyConfiguration,
     DeepCopy,
     Deserialize,
-    KubeSchema,
+    CrdSchema,
     Serialize
 )]
 pub enum Action {
@@ -271,7 +271,7 @@ pub enum Action {
     ApplyConfiguration,
     DeepCopy,
     Deserialize,
-    KubeSchema,
+    CrdSchema,
     Serialize
 )]
 pub struct Move {
@@ -287,7 +287,7 @@ pub struct Move {
     ApplyConfiguration,
     DeepCopy,
     Deserialize,
-    KubeSchema,
+    CrdSchema,
     Serialize
 )]
 #[schema(length = ..= 5)]
@@ -302,7 +302,7 @@ pub struct Stop(pub String);
     ApplyConfiguration,
     DeepCopy,
     Deserialize,
-    KubeSchema,
+    CrdSchema,
     Serialize
 )]
 #[schemars(
@@ -331,7 +331,7 @@ pub struct Address {
     ApplyConfiguration,
     DeepCopy,
     Deserialize,
-    KubeSchema,
+    CrdSchema,
     Serialize
 )]
 #[schema(exactly_one_of = [left, r#type], at_least_one_of = [left, other], via = schema)]
@@ -349,7 +349,7 @@ pub struct Choice {
     ApplyConfiguration,
     DeepCopy,
     Deserialize,
-    KubeSchema,
+    CrdSchema,
     Serialize
 )]
 pub struct Empty {}
@@ -363,7 +363,7 @@ pub struct Empty {}
     ApplyConfiguration,
     DeepCopy,
     Deserialize,
-    KubeSchema,
+    CrdSchema,
     Serialize
 )]
 #[schema(length = 1.., pattern = "^[a-z.]+$")]
@@ -378,7 +378,7 @@ pub struct Host(pub String);
     ApplyConfiguration,
     DeepCopy,
     Deserialize,
-    KubeSchema,
+    CrdSchema,
     Serialize
 )]
 #[schema(length = ..= 63)]
@@ -394,7 +394,7 @@ pub struct Label(pub String);
     ApplyConfiguration,
     DeepCopy,
     Deserialize,
-    KubeSchema,
+    CrdSchema,
     Serialize
 )]
 pub enum SpecMode {
@@ -411,7 +411,7 @@ pub enum SpecMode {
     ApplyConfiguration,
     DeepCopy,
     Deserialize,
-    KubeSchema,
+    CrdSchema,
     Serialize
 )]
 pub struct Open {
@@ -431,7 +431,7 @@ pub struct Open {
     ApplyConfiguration,
     DeepCopy,
     Deserialize,
-    KubeSchema,
+    CrdSchema,
     Serialize
 )]
 pub struct Port {
@@ -453,7 +453,7 @@ pub struct Port {
     ApplyConfiguration,
     DeepCopy,
     Deserialize,
-    KubeSchema,
+    CrdSchema,
     Serialize
 )]
 #[schema(properties = 1.., map_type = atomic)]
@@ -472,7 +472,7 @@ pub struct Reference {
     ApplyConfiguration,
     DeepCopy,
     Deserialize,
-    KubeSchema,
+    CrdSchema,
     Serialize
 )]
 pub struct Shape {
@@ -490,7 +490,7 @@ pub struct Shape {
     ApplyConfiguration,
     DeepCopy,
     Deserialize,
-    KubeSchema,
+    CrdSchema,
     Serialize
 )]
 pub struct Corner {
@@ -507,7 +507,7 @@ pub struct Corner {
     ApplyConfiguration,
     DeepCopy,
     Deserialize,
-    KubeSchema,
+    CrdSchema,
     Serialize
 )]
 pub enum ShapeKind {
@@ -524,7 +524,7 @@ pub enum ShapeKind {
     ApplyConfiguration,
     DeepCopy,
     Deserialize,
-    KubeSchema,
+    CrdSchema,
     Serialize
 )]
 pub struct Sibling {
@@ -542,7 +542,7 @@ pub struct Sibling {
     ApplyConfiguration,
     DeepCopy,
     Deserialize,
-    KubeSchema,
+    CrdSchema,
     Serialize
 )]
 pub enum SpecType {
@@ -566,7 +566,7 @@ pub enum SpecType {
     ApplyConfiguration,
     DeepCopy,
     Deserialize,
-    KubeSchema,
+    CrdSchema,
     Serialize
 )]
 pub struct Undocumented {
@@ -583,7 +583,7 @@ pub struct Undocumented {
     ApplyConfiguration,
     DeepCopy,
     Deserialize,
-    KubeSchema,
+    CrdSchema,
     Serialize
 )]
 pub struct GadgetStatus {
@@ -600,7 +600,7 @@ pub struct GadgetStatus {
     ApplyConfiguration,
     DeepCopy,
     Deserialize,
-    KubeSchema,
+    CrdSchema,
     Serialize
 )]
 pub struct Condition {
@@ -617,7 +617,7 @@ pub struct Condition {
     PartialEq,
     ApplyConfiguration,
     DeepCopy,
-    KubeSchema,
+    CrdSchema,
     Object
 )]
 #[genclient(non_namespaced)]
@@ -648,7 +648,7 @@ pub struct PartList {
     ApplyConfiguration,
     DeepCopy,
     Deserialize,
-    KubeSchema,
+    CrdSchema,
     Serialize
 )]
 pub struct PartSpec {
@@ -668,7 +668,7 @@ pub struct PartSpec {
     PartialEq,
     ApplyConfiguration,
     DeepCopy,
-    KubeSchema,
+    CrdSchema,
     Object
 )]
 #[genclient]
@@ -696,7 +696,7 @@ pub struct ValveCapList {
     ApplyConfiguration,
     DeepCopy,
     Deserialize,
-    KubeSchema,
+    CrdSchema,
     Serialize
 )]
 pub struct ValveCapSpec {

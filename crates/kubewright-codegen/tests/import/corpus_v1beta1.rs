@@ -10,7 +10,7 @@
 use std::collections::BTreeMap;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
-use kubewright_core::{ApplyConfiguration, DeepCopy, KubeSchema, Object, ObjectList};
+use kubewright_core::{ApplyConfiguration, DeepCopy, CrdSchema, Object, ObjectList};
 
 /// Gadget is as it was.
 #[deprecated(note = r#"corpus.example.com/v1beta1 Gadget is gone; use "v1""#)]
@@ -21,7 +21,7 @@ use kubewright_core::{ApplyConfiguration, DeepCopy, KubeSchema, Object, ObjectLi
     PartialEq,
     ApplyConfiguration,
     DeepCopy,
-    KubeSchema,
+    CrdSchema,
     Object
 )]
 #[k8s(

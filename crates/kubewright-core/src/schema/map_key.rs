@@ -7,7 +7,7 @@ use std::{
 
 /// A type that cannot be the key of a map, because its JSON encoding is not a string.
 ///
-/// `KubeSchema` implements it for structs with named fields and for enums with data. serde_json encodes integers as strings,
+/// `CrdSchema` implements it for structs with named fields and for enums with data. serde_json encodes integers as strings,
 /// but not structs; `bool` is excluded because controller-gen and schemars do not support it as a key.
 pub trait NotMapKey {}
 

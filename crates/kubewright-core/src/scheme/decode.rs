@@ -8,9 +8,9 @@ use serde_json::value::RawValue;
 
 use super::{Scheme, yaml};
 use crate::{
-    dynamic::{DynamicObject, MixedList, TypeMeta},
     group_version::GroupVersionKind,
     object::Object,
+    unstructured::{MixedList, TypeMeta, Unstructured},
 };
 
 /// The policy for objects of kinds that are not registered.
@@ -19,7 +19,7 @@ pub enum UnknownKinds {
     /// An unknown kind is an error.
     #[default]
     Reject,
-    /// An object of an unknown kind is decoded as a [`DynamicObject`], which preserves all of its fields.
+    /// An object of an unknown kind is decoded as a [`Unstructured`], which preserves all of its fields.
     Preserve,
 }
 
@@ -99,7 +99,7 @@ impl Decoder<'_> {
             (None, _) if gvk == MixedList::GVK => {
                 Err(malformed(serde_json::Error::custom("lists are nested too deeply")))
             }
-            (None, UnknownKinds::Preserve) => super::decode::<DynamicObject>(json).map_err(malformed),
+            (None, UnknownKinds::Preserve) => super::decode::<Unstructured>(json).map_err(malformed),
             (None, UnknownKinds::Reject) => Err(Failure { at: 1, error: DecodeError::Unknown(gvk) }),
         }
     }

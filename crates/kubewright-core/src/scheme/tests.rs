@@ -13,8 +13,8 @@ use serde::Serialize;
 
 use super::*;
 use crate::{
-    dynamic::{DynamicObject, MixedList},
     meta::Scope,
+    unstructured::{MixedList, Unstructured},
 };
 
 fn scheme() -> Scheme {
@@ -155,7 +155,7 @@ fn unknown_kind_is_an_error_or_preserved() {
     let preserved = scheme.decoder(UnknownKinds::Preserve).decode(json).unwrap();
     assert_eq!(preserved.to_json().unwrap().as_bytes(), json);
     assert_eq!(preserved.object_meta().unwrap().name.as_deref(), Some("a"));
-    let preserved = preserved.downcast::<DynamicObject>().unwrap();
+    let preserved = preserved.downcast::<Unstructured>().unwrap();
     assert_eq!((preserved.types.kind.as_str(), &preserved.data["spec"]["deep"][0]), ("Widget", &1.into()));
 }
 
@@ -329,7 +329,7 @@ fn most_stable_and_newest_version_is_preferred() {
     let beta = GroupVersionKind { version: "v3beta1".into(), ..hpa.clone() };
     let plural = "horizontalpodautoscalers".into();
     let (scope, lifecycle) = (Scope::Namespaced, None);
-    scheme.add_as::<DynamicObject>(Registration { gvk: beta, plural, scope, is_list: false, lifecycle }).unwrap();
+    scheme.add_as::<Unstructured>(Registration { gvk: beta, plural, scope, is_list: false, lifecycle }).unwrap();
     let versions = scheme.versions_of("autoscaling", "HorizontalPodAutoscaler");
     assert_eq!(versions.iter().map(|gvk| gvk.version.as_ref()).collect::<Vec<_>>(), ["v2", "v1", "v3beta1"]);
     assert_eq!(scheme.preferred("autoscaling", "HorizontalPodAutoscaler"), versions.first().copied());

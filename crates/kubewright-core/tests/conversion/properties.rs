@@ -23,7 +23,7 @@ fn v1alpha1_converts_without_loss() -> Result<(), Failure> {
 /// A version with a plan that the derive rejects: two fields convert into one.
 mod broken {
     use kubewright_core::{
-        DeepCopy, KubeSchema, Object,
+        CrdSchema, DeepCopy, Object,
         conversion::{
             ConvertTo, Spoke,
             plan::{Conversion, Field, Struct},
@@ -33,7 +33,7 @@ mod broken {
 
     use super::v2;
 
-    #[derive(Clone, Debug, DeepCopy, KubeSchema, Object)]
+    #[derive(Clone, Debug, DeepCopy, CrdSchema, Object)]
     #[genclient]
     pub struct Widget {
         pub metadata: ObjectMeta,

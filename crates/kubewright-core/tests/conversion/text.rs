@@ -9,14 +9,14 @@ mod gadget {
     use std::collections::BTreeMap;
 
     use kubewright_core::{
-        Convert, DeepCopy, KubeSchema, Object, k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta,
+        Convert, CrdSchema, DeepCopy, Object, k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta,
     };
     use serde::{Deserialize, Serialize};
 
     pub mod v2 {
         use super::*;
 
-        #[derive(Clone, Convert, Debug, DeepCopy, KubeSchema, Object)]
+        #[derive(Clone, Convert, Debug, DeepCopy, CrdSchema, Object)]
         #[genclient]
         #[convert(hub)]
         pub struct Gadget {
@@ -25,7 +25,7 @@ mod gadget {
             pub status: Option<BTreeMap<String, f64>>,
         }
 
-        #[derive(Clone, Convert, Debug, DeepCopy, Deserialize, KubeSchema, Serialize)]
+        #[derive(Clone, Convert, Debug, DeepCopy, Deserialize, CrdSchema, Serialize)]
         #[convert(hub)]
         pub struct GadgetSpec {
             pub name: String,
@@ -38,7 +38,7 @@ mod gadget {
     pub mod v1 {
         use super::*;
 
-        #[derive(Clone, Convert, Debug, DeepCopy, KubeSchema, Object)]
+        #[derive(Clone, Convert, Debug, DeepCopy, CrdSchema, Object)]
         #[genclient]
         #[convert(hub = v2::Gadget)]
         pub struct Gadget {
@@ -47,7 +47,7 @@ mod gadget {
             pub status: Option<BTreeMap<String, f64>>,
         }
 
-        #[derive(Clone, Convert, Debug, DeepCopy, Deserialize, KubeSchema, Serialize)]
+        #[derive(Clone, Convert, Debug, DeepCopy, Deserialize, CrdSchema, Serialize)]
         #[convert(hub = v2::GadgetSpec)]
         pub struct GadgetSpec {
             pub name: String,

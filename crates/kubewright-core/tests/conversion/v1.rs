@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use kubewright_core::{
-    Convert, DeepCopy, KubeSchema, Object, k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta,
+    Convert, CrdSchema, DeepCopy, Object, k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta,
 };
 use serde::{Deserialize, Serialize};
 
 use super::v2;
 
 /// A Widget.
-#[derive(Clone, Convert, Debug, DeepCopy, KubeSchema, Object, PartialEq)]
+#[derive(Clone, Convert, Debug, DeepCopy, CrdSchema, Object, PartialEq)]
 #[genclient]
 #[k8s(subresource(status))]
 #[convert(hub = v2::Widget)]
@@ -21,7 +21,7 @@ pub struct Widget {
 }
 
 /// The desired state.
-#[derive(Clone, Convert, Debug, DeepCopy, Deserialize, KubeSchema, PartialEq, Serialize)]
+#[derive(Clone, Convert, Debug, DeepCopy, Deserialize, CrdSchema, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[convert(hub = v2::WidgetSpec, store = [color], lost(debug = "for development"), default(class = "standard"))]
 pub struct WidgetSpec {
@@ -72,7 +72,7 @@ mod seconds {
 }
 
 /// The observed state.
-#[derive(Clone, Convert, Debug, Default, DeepCopy, Deserialize, KubeSchema, PartialEq, Serialize)]
+#[derive(Clone, Convert, Debug, Default, DeepCopy, Deserialize, CrdSchema, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[convert(hub = v2::WidgetStatus, store = [ready_replicas])]
 pub struct WidgetStatus {
@@ -80,7 +80,7 @@ pub struct WidgetStatus {
 }
 
 /// A mode.
-#[derive(Clone, Convert, Debug, DeepCopy, Deserialize, KubeSchema, PartialEq, Serialize)]
+#[derive(Clone, Convert, Debug, DeepCopy, Deserialize, CrdSchema, PartialEq, Serialize)]
 #[convert(hub = v2::Mode)]
 pub enum Mode {
     #[convert(store = [Replicated], lost(Quorum = "for development"))]
@@ -92,7 +92,7 @@ pub enum Mode {
 }
 
 /// A shape.
-#[derive(Clone, Convert, Debug, DeepCopy, Deserialize, KubeSchema, PartialEq, Serialize)]
+#[derive(Clone, Convert, Debug, DeepCopy, Deserialize, CrdSchema, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[convert(hub = v2::Shape)]
 pub enum Shape {
@@ -104,7 +104,7 @@ pub enum Shape {
 }
 
 /// A circle.
-#[derive(Clone, Convert, Debug, DeepCopy, Deserialize, KubeSchema, PartialEq, Serialize)]
+#[derive(Clone, Convert, Debug, DeepCopy, Deserialize, CrdSchema, PartialEq, Serialize)]
 #[convert(hub = v2::Circle, store = [filled])]
 pub struct Circle {
     #[convert(with = double)]
@@ -123,7 +123,7 @@ mod double {
 }
 
 /// A rule.
-#[derive(Clone, Convert, Debug, DeepCopy, Deserialize, KubeSchema, PartialEq, Serialize)]
+#[derive(Clone, Convert, Debug, DeepCopy, Deserialize, CrdSchema, PartialEq, Serialize)]
 #[convert(hub = v2::Rule, store = [comment])]
 pub struct Rule {
     #[convert(from = "id")]
@@ -134,7 +134,7 @@ pub struct Rule {
 }
 
 /// A step.
-#[derive(Clone, Convert, Debug, DeepCopy, Deserialize, KubeSchema, PartialEq, Serialize)]
+#[derive(Clone, Convert, Debug, DeepCopy, Deserialize, CrdSchema, PartialEq, Serialize)]
 #[convert(hub = v2::Step, store = [timeout])]
 pub struct Step {
     pub command: String,
@@ -142,7 +142,7 @@ pub struct Step {
 }
 
 /// A limit.
-#[derive(Clone, Convert, Debug, DeepCopy, Deserialize, KubeSchema, PartialEq, Serialize)]
+#[derive(Clone, Convert, Debug, DeepCopy, Deserialize, CrdSchema, PartialEq, Serialize)]
 #[convert(hub = v2::Limit, store = [soft])]
 pub struct Limit {
     #[convert(from = "hard")]
@@ -150,7 +150,7 @@ pub struct Limit {
 }
 
 /// A place.
-#[derive(Clone, Convert, Debug, DeepCopy, Deserialize, KubeSchema, PartialEq, Serialize)]
+#[derive(Clone, Convert, Debug, DeepCopy, Deserialize, CrdSchema, PartialEq, Serialize)]
 #[convert(hub = v2::Place, store = [rack])]
 pub struct Place {
     #[convert(from = "zone")]

@@ -1,14 +1,14 @@
 //! A spoke with other names than the hub, and few fields.
 
 use kubewright_core::{
-    Convert, DeepCopy, KubeSchema, Object, k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta,
+    Convert, CrdSchema, DeepCopy, Object, k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta,
 };
 use serde::{Deserialize, Serialize};
 
 use super::v2;
 
 /// A Widget.
-#[derive(Clone, Convert, Debug, DeepCopy, KubeSchema, Object, PartialEq)]
+#[derive(Clone, Convert, Debug, DeepCopy, CrdSchema, Object, PartialEq)]
 #[genclient]
 #[convert(hub = v2::Widget, store = [status])]
 pub struct Widget {
@@ -17,7 +17,7 @@ pub struct Widget {
 }
 
 /// The desired state. The names of two fields are exchanged.
-#[derive(Clone, Convert, Debug, DeepCopy, Deserialize, KubeSchema, PartialEq, Serialize)]
+#[derive(Clone, Convert, Debug, DeepCopy, Deserialize, CrdSchema, PartialEq, Serialize)]
 #[convert(
     hub = v2::WidgetSpec,
     store = [size, level, color, debug, rules, steps, limits, numbers],

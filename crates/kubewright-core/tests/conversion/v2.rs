@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use kubewright_core::{
-    Convert, DeepCopy, KubeSchema, Object, k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta,
+    Convert, CrdSchema, DeepCopy, Object, k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta,
 };
 use serde::{Deserialize, Serialize};
 
 /// A Widget.
-#[derive(Clone, Convert, Debug, DeepCopy, KubeSchema, Object, PartialEq)]
+#[derive(Clone, Convert, Debug, DeepCopy, CrdSchema, Object, PartialEq)]
 #[genclient]
 #[k8s(subresource(status))]
 #[convert(hub)]
@@ -19,7 +19,7 @@ pub struct Widget {
 }
 
 /// The desired state.
-#[derive(Clone, Convert, Debug, DeepCopy, Deserialize, KubeSchema, PartialEq, Serialize)]
+#[derive(Clone, Convert, Debug, DeepCopy, Deserialize, CrdSchema, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[convert(hub)]
 pub struct WidgetSpec {
@@ -64,7 +64,7 @@ fn standard() -> String {
 }
 
 /// The observed state.
-#[derive(Clone, Convert, Debug, Default, DeepCopy, Deserialize, KubeSchema, PartialEq, Serialize)]
+#[derive(Clone, Convert, Debug, Default, DeepCopy, Deserialize, CrdSchema, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[convert(hub)]
 pub struct WidgetStatus {
@@ -73,7 +73,7 @@ pub struct WidgetStatus {
 }
 
 /// A mode.
-#[derive(Clone, Convert, Debug, DeepCopy, Deserialize, KubeSchema, PartialEq, Serialize)]
+#[derive(Clone, Convert, Debug, DeepCopy, Deserialize, CrdSchema, PartialEq, Serialize)]
 #[convert(hub)]
 pub enum Mode {
     Memory,
@@ -83,7 +83,7 @@ pub enum Mode {
 }
 
 /// A shape.
-#[derive(Clone, Convert, Debug, DeepCopy, Deserialize, KubeSchema, PartialEq, Serialize)]
+#[derive(Clone, Convert, Debug, DeepCopy, Deserialize, CrdSchema, PartialEq, Serialize)]
 #[convert(hub)]
 pub enum Shape {
     Square { side: i32 },
@@ -91,7 +91,7 @@ pub enum Shape {
 }
 
 /// A circle.
-#[derive(Clone, Convert, Debug, DeepCopy, Deserialize, KubeSchema, PartialEq, Serialize)]
+#[derive(Clone, Convert, Debug, DeepCopy, Deserialize, CrdSchema, PartialEq, Serialize)]
 #[convert(hub)]
 pub struct Circle {
     pub radius: i32,
@@ -99,7 +99,7 @@ pub struct Circle {
 }
 
 /// A rule.
-#[derive(Clone, Convert, Debug, DeepCopy, Deserialize, KubeSchema, PartialEq, Serialize)]
+#[derive(Clone, Convert, Debug, DeepCopy, Deserialize, CrdSchema, PartialEq, Serialize)]
 #[convert(hub)]
 pub struct Rule {
     pub id: String,
@@ -108,7 +108,7 @@ pub struct Rule {
 }
 
 /// A step.
-#[derive(Clone, Convert, Debug, DeepCopy, Deserialize, KubeSchema, PartialEq, Serialize)]
+#[derive(Clone, Convert, Debug, DeepCopy, Deserialize, CrdSchema, PartialEq, Serialize)]
 #[convert(hub)]
 pub struct Step {
     pub command: String,
@@ -117,7 +117,7 @@ pub struct Step {
 }
 
 /// A limit.
-#[derive(Clone, Convert, Debug, DeepCopy, Deserialize, KubeSchema, PartialEq, Serialize)]
+#[derive(Clone, Convert, Debug, DeepCopy, Deserialize, CrdSchema, PartialEq, Serialize)]
 #[convert(hub)]
 pub struct Limit {
     pub soft: Option<i32>,
@@ -125,7 +125,7 @@ pub struct Limit {
 }
 
 /// A place.
-#[derive(Clone, Convert, Debug, DeepCopy, Deserialize, KubeSchema, PartialEq, Serialize)]
+#[derive(Clone, Convert, Debug, DeepCopy, Deserialize, CrdSchema, PartialEq, Serialize)]
 #[convert(hub)]
 pub struct Place {
     pub zone: Option<String>,

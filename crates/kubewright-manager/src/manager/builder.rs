@@ -17,7 +17,7 @@ use super::{
     Manager, Plan, Timeouts,
     error::BuildError,
     probes::RunState,
-    runnable::{Group, Registered, Runnable},
+    runnable::{Registered, Replicas, Runnable},
     runnables::WebhookServer,
     sharding::{SHARDING, Sharded},
 };
@@ -64,13 +64,13 @@ impl ManagerBuilder {
         }
     }
 
-    /// Adds a runnable: a controller, an informer factory, an event worker, or a function. The group decides whether it
+    /// Adds a runnable: a controller, an informer factory, an event worker, or a function. `replicas` decides whether it
     /// runs in every process or in the leader only.
     ///
     /// The name is that of its health checks and in errors. It must be unique and consist of letters, digits, `-`, `_`
     /// and `.`; [`build`](Self::build) fails otherwise.
-    pub fn add(mut self, group: Group, name: impl Into<String>, runnable: impl Runnable) -> Self {
-        match Registered::new(group, name.into(), runnable, &self.health) {
+    pub fn add(mut self, replicas: Replicas, name: impl Into<String>, runnable: impl Runnable) -> Self {
+        match Registered::new(replicas, name.into(), runnable, &self.health) {
             Ok(registered) => self.runnables.push(registered),
             Err(error) => self.set_error(error),
         }
@@ -100,7 +100,7 @@ impl ManagerBuilder {
         match router.and_then(|router| Ok(Server::bind(config, router)?)) {
             Ok(server) => {
                 let name = server.name().to_owned();
-                self.add(Group::Always, name, WebhookServer::new(server.tls(certificates), webhooks.describe()))
+                self.add(Replicas::All, name, WebhookServer::new(server.tls(certificates), webhooks.describe()))
             }
             Err(error) => {
                 self.set_error(error);
@@ -114,7 +114,7 @@ impl ManagerBuilder {
         match Server::bind(config.max_body_size(0), router) {
             Ok(server) => {
                 let name = server.name().to_owned();
-                self.add(Group::Always, name, server)
+                self.add(Replicas::All, name, server)
             }
             Err(error) => {
                 self.set_error(error);
@@ -127,7 +127,7 @@ impl ManagerBuilder {
         self.error.get_or_insert_with(|| error.into());
     }
 
-    /// Runs the runnables of [`Group::LeaderElected`] only while this process is the leader. Without this, they run in
+    /// Runs the runnables of [`Replicas::Leader`] only while this process is the leader. Without this, they run in
     /// every process, so there must be one process only.
     pub fn leader_election(mut self, config: LeaderElectionConfig) -> Self {
         self.election = Some(config);
@@ -135,13 +135,13 @@ impl ManagerBuilder {
     }
 
     /// Shares the keys of controllers with the managers of other processes. Add the sharded controllers and informers in
-    /// [`Group::Always`].
+    /// [`Replicas::All`].
     ///
     /// A manager has one sharding, and its health checks have the name `sharding`.
     ///
     /// ```
     /// use k8s_openapi::api::core::v1::ConfigMap;
-    /// use kubewright_manager::{Group, LeaderElectionConfig, ManagerBuilder};
+    /// use kubewright_manager::{Replicas, LeaderElectionConfig, ManagerBuilder};
     /// use kubewright_runtime::{
     ///     Controller, InformerFactory, ObjectKey, ReconcileError, Sharding, leader_election::unique_identity,
     /// };
@@ -156,8 +156,8 @@ impl ManagerBuilder {
     ///         .build(|_: ObjectKey| async { Ok::<_, ReconcileError>(()) });
     ///     builder
     ///         .sharding(&sharding)
-    ///         .add(Group::Always, "informers", factory)
-    ///         .add(Group::Always, "config-maps", controller)
+    ///         .add(Replicas::All, "informers", factory)
+    ///         .add(Replicas::All, "config-maps", controller)
     /// }
     /// ```
     pub fn sharding(mut self, sharding: &Sharding) -> Self {
@@ -257,7 +257,7 @@ impl ManagerBuilder {
         let Some(sharding) = self.sharding.take() else { return Ok(()) };
         let runner = sharding.runner(self.client_of_leases())?;
         let sharded = Sharded { sharding, runner, state: Arc::clone(state) };
-        self.runnables.push(Registered::new(Group::Always, SHARDING.to_owned(), sharded, &self.health)?);
+        self.runnables.push(Registered::new(Replicas::All, SHARDING.to_owned(), sharded, &self.health)?);
         Ok(())
     }
 

@@ -19,7 +19,7 @@ use super::{
     error::ManagerError,
     leader::Leader,
     probes::RunState,
-    runnable::{Group, Registered, Stage},
+    runnable::{Registered, Replicas, Stage},
     starting::Starting,
     tasks::{Level, TaskEnd, Tasks, panic_of},
 };
@@ -110,7 +110,7 @@ impl Run {
     /// Starts the runnables of a stage, and waits until they have started or the manager is stopped.
     async fn start_stage(&mut self, stage: Stage) -> Result<(), ManagerError> {
         let (level, mut starting) = (Level::Stage(stage), Starting::default());
-        let is_of_stage = |runnable: &mut Registered| runnable.group == Group::Always && runnable.stage == stage;
+        let is_of_stage = |runnable: &mut Registered| runnable.replicas == Replicas::All && runnable.stage == stage;
         for mut runnable in self.runnables.extract_if(.., is_of_stage) {
             starting.push(&mut runnable);
             let stop = stop_of(&self.stops, level).clone();

@@ -14,12 +14,12 @@ use crate::health::HealthChecks;
 
 /// In which processes a runnable runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Group {
+pub enum Replicas {
     /// In every process: servers, informers, whatever only reads.
-    Always,
+    All,
     /// In the leader only: whatever must not run twice, such as controllers. Without
     /// [leader election](super::ManagerBuilder::leader_election), in every process.
-    LeaderElected,
+    Leader,
 }
 
 /// The position of a runnable in the order of starts.
@@ -45,10 +45,10 @@ impl Stage {
 /// Controllers, informer factories and event workers are runnables, and so are functions:
 ///
 /// ```
-/// use kubewright_manager::{BoxError, CancellationToken, Group, ManagerBuilder};
+/// use kubewright_manager::{BoxError, CancellationToken, Replicas, ManagerBuilder};
 ///
 /// fn add(builder: ManagerBuilder) -> ManagerBuilder {
-///     builder.add(Group::Always, "heartbeat", |stop: CancellationToken| async move {
+///     builder.add(Replicas::All, "heartbeat", |stop: CancellationToken| async move {
 ///         stop.cancelled().await;
 ///         Ok::<_, BoxError>(())
 ///     })
@@ -60,7 +60,7 @@ pub trait Runnable: Sized + Send + 'static {
     fn run(self, stop: CancellationToken) -> impl Future<Output = Result<(), BoxError>> + Send;
 
     /// Returns when it starts, relative to others. [`Stage::Others`] by default. Runnables of
-    /// [`Group::LeaderElected`] start after all stages.
+    /// [`Replicas::Leader`] start after all stages.
     fn stage(&self) -> Stage {
         Stage::Others
     }
@@ -123,7 +123,7 @@ pub type DescribeFn = Box<dyn Fn() -> OperatorDescription + Send>;
 
 /// A runnable with its type erased, that has not started yet.
 pub(super) struct Registered {
-    pub(super) group: Group,
+    pub(super) replicas: Replicas,
     pub(super) stage: Stage,
     pub(super) run: RunFn,
     pub(super) started: Option<BoxFuture<'static, Result<(), BoxError>>>,
@@ -137,7 +137,7 @@ pub(super) type RunFn = Box<dyn FnOnce(CancellationToken) -> BoxFuture<'static, 
 impl Registered {
     /// Registers a runnable with its checks.
     pub(super) fn new(
-        group: Group,
+        replicas: Replicas,
         name: String,
         runnable: impl Runnable,
         health: &HealthChecks,
@@ -153,6 +153,6 @@ impl Registered {
             health.add_ready(name, move || task.check_ready(&*ready))?;
         }
         let run: RunFn = Box::new(move |stop| Box::pin(runnable.run(stop)));
-        Ok(Registered { group, stage, run, started, ready, describe, state })
+        Ok(Registered { replicas, stage, run, started, ready, describe, state })
     }
 }

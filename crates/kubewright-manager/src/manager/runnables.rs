@@ -171,7 +171,7 @@ impl Runnable for SelfManaged {
     }
 }
 
-/// For [`Group::LeaderElected`](super::Group::LeaderElected).
+/// For [`Replicas::Leader`](super::Replicas::Leader).
 impl Runnable for SelfManagedRotation {
     async fn run(self, stop: CancellationToken) -> Result<(), BoxError> {
         SelfManagedRotation::run(self, stop).await;

@@ -5,7 +5,7 @@ use std::{path::PathBuf, sync::Arc};
 use kubewright_core::description::{OperatorDescription, WebhookNames};
 use kubewright_runtime::metrics::MetricsProvider;
 
-use super::{builder::ManagerBuilder, runnable::Group};
+use super::{builder::ManagerBuilder, runnable::Replicas};
 use crate::serving::{CertificateError, Certificates, SelfManaged, SelfManagedConfig, SelfManagedError};
 
 /// The name of the certificate in its metrics.
@@ -72,8 +72,8 @@ impl ManagerBuilder {
         };
         let managed = SelfManaged::new(self.client().clone(), config.webhooks(webhooks).metrics(metrics))?;
         let (certificates, rotation) = (managed.certificates(), managed.rotation());
-        let builder = self.add(Group::Always, "certificates", managed);
-        Ok((builder.add(Group::LeaderElected, "certificate-rotation", rotation), certificates))
+        let builder = self.add(Replicas::All, "certificates", managed);
+        Ok((builder.add(Replicas::Leader, "certificate-rotation", rotation), certificates))
     }
 }
 

@@ -6,7 +6,7 @@ use k8s_openapi::api::core::v1::{ConfigMap, Node, Secret};
 use kubewright_apiserver::ApiServer;
 use kubewright_core::description::{OperatorDescription, PermissionScope};
 use kubewright_manager::{
-    Group, LeaderElectionConfig, Manager, Runnable,
+    LeaderElectionConfig, Manager, Replicas, Runnable,
     manager::BuildError,
     serving::{Router, Server, ServerConfig},
 };
@@ -38,8 +38,8 @@ async fn permissions_follow_from_runnables() {
     let manager = Manager::builder(client)
         .leader_election(LeaderElectionConfig::new("mine", "me"))
         .graceful_shutdown_timeout(Duration::from_secs(20))
-        .add(Group::Always, "informers", factory.clone())
-        .add(Group::LeaderElected, "config-maps", controller);
+        .add(Replicas::All, "informers", factory.clone())
+        .add(Replicas::Leader, "config-maps", controller);
     // An informer that is requested after its factory was added.
     factory.informer::<Node>();
     let description = manager.describe().unwrap();

@@ -6,7 +6,7 @@ use futures::FutureExt;
 use k8s_openapi::api::{core::v1::ConfigMap, events::v1::Event};
 use kube::Api;
 use kubewright_apiserver::{ApiServer, Fault, Faults, Requests};
-use kubewright_manager::{Group, Manager};
+use kubewright_manager::{Manager, Replicas};
 use kubewright_runtime::{
     Controller, EventRecorder, EventType, InformerFactory, ObjectKey, events::EventConfig, metrics::PrometheusMetrics,
 };
@@ -28,9 +28,9 @@ async fn controllers_and_informers_are_one_line_each() {
     });
     let (recorder, worker) = EventRecorder::new(server.client(), "config-maps", EventConfig::default()).unwrap();
     let manager = Manager::builder(server.client())
-        .add(Group::Always, "informers", factory)
-        .add(Group::Always, "events", worker)
-        .add(Group::LeaderElected, "config-maps", controller)
+        .add(Replicas::All, "informers", factory)
+        .add(Replicas::All, "events", worker)
+        .add(Replicas::Leader, "config-maps", controller)
         .build()
         .unwrap();
     let running = Running::ready(manager).await;
@@ -59,7 +59,7 @@ async fn an_informer_that_cannot_list_is_not_ready_and_named() {
     let manager = Manager::builder(server.client())
         .metrics(Arc::new(metrics.clone()))
         .start_timeout(Duration::MAX)
-        .add(Group::Always, "informers", factory)
+        .add(Replicas::All, "informers", factory)
         .build()
         .unwrap();
     let running = Running::start(manager);
@@ -81,7 +81,7 @@ async fn a_watch_that_is_silent_for_too_long_is_not_live() {
     let (server, faults) = (ApiServer::new(), Faults::new());
     let factory = InformerFactory::new(server.client_with(faults.layer()));
     factory.informer::<ConfigMap>();
-    let builder = Manager::builder(server.client()).add(Group::Always, "informers", factory.clone());
+    let builder = Manager::builder(server.client()).add(Replicas::All, "informers", factory.clone());
     let running = Running::ready(builder.build().unwrap()).await;
     sleep(60 * MINUTE).await;
     assert_eq!(running.probe("/livez"), "ok", "a watch without changes is not silent");
@@ -105,8 +105,8 @@ async fn a_synced_informer_whose_requests_are_rejected_for_2_minutes_is_not_read
     let factory = InformerFactory::new(server.client_with(faults.layer()));
     let controller = Controller::for_informer("web", &factory.informer::<ConfigMap>())
         .build(|_: ObjectKey| async { Ok::<_, Infallible>(()) });
-    let builder = Manager::builder(server.client()).add(Group::Always, "informers", factory).add(
-        Group::LeaderElected,
+    let builder = Manager::builder(server.client()).add(Replicas::All, "informers", factory).add(
+        Replicas::Leader,
         "web",
         controller,
     );
@@ -136,7 +136,7 @@ async fn a_controller_with_a_silent_watch_is_not_live() {
     let controller = Controller::for_informer("web", &factory.informer::<ConfigMap>())
         .start_factory(&factory)
         .build(|_: ObjectKey| async { Ok::<_, Infallible>(()) });
-    let builder = Manager::builder(server.client()).add(Group::LeaderElected, "web", controller);
+    let builder = Manager::builder(server.client()).add(Replicas::Leader, "web", controller);
     let running = Running::start(builder.build().unwrap());
     running.wait_until(|_| factory.why_not_synced().is_empty()).await;
     faults.always(Requests::to("configmaps"), Fault::hang());
@@ -155,7 +155,7 @@ async fn an_outage_of_the_server_does_not_affect_liveness() {
     let (server, faults) = (ApiServer::new(), Faults::new());
     let factory = InformerFactory::new(server.client_with(faults.layer()));
     factory.informer::<ConfigMap>();
-    let builder = Manager::builder(server.client()).add(Group::Always, "informers", factory);
+    let builder = Manager::builder(server.client()).add(Replicas::All, "informers", factory);
     let running = Running::ready(builder.build().unwrap()).await;
     faults.always(Requests::all(), Fault::connection_refused());
     faults.cut(Requests::all());
@@ -184,7 +184,7 @@ async fn a_reconciliation_that_is_stuck_past_its_timeout_is_not_live() {
                 Ok::<_, Infallible>(())
             }
         });
-    let builder = builder.add(Group::Always, "informers", factory).add(Group::LeaderElected, "web", controller);
+    let builder = builder.add(Replicas::All, "informers", factory).add(Replicas::Leader, "web", controller);
     let running = Running::ready(builder.build().unwrap()).await;
     create_config_map(server.client(), "a").await;
     running.wait_until(|_| log.entries().len() >= 2).await;

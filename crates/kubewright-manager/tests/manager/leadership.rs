@@ -7,7 +7,7 @@ use k8s_openapi::api::{coordination::v1::Lease, core::v1::ConfigMap};
 use kube::Api;
 use kubewright_apiserver::{ApiServer, Fault, Faults, Requests};
 use kubewright_manager::{
-    BoxError, CancellationToken, Group, LeaderElectionConfig, Manager, ManagerBuilder, ManagerError,
+    BoxError, CancellationToken, LeaderElectionConfig, Manager, ManagerBuilder, ManagerError, Replicas,
 };
 use kubewright_runtime::{
     Controller, InformerFactory, ObjectKey, ReconcileError,
@@ -27,11 +27,11 @@ async fn holder(server: &ApiServer) -> String {
     lease.spec.unwrap().holder_identity.unwrap_or_default()
 }
 
-/// Starts a manager with a step in each group, which is ready.
+/// Starts a manager with a step in all replicas and in the leader, which is ready.
 async fn replica(server: &ApiServer, faults: &Faults, identity: &str, log: &Log) -> Running {
     let manager = builder(server, faults, identity)
-        .add(Group::Always, "always", step("always", log))
-        .add(Group::LeaderElected, "leader", step("leader", log))
+        .add(Replicas::All, "always", step("always", log))
+        .add(Replicas::Leader, "leader", step("leader", log))
         .build()
         .unwrap();
     Running::ready(manager).await
@@ -79,7 +79,7 @@ async fn m03_a_lost_lease_is_the_error_even_if_the_work_fails_at_its_stop() {
         stop.cancelled().await;
         Err::<(), _>("a reconciliation was cancelled")
     };
-    let manager = builder(&server, &faults, "a").add(Group::LeaderElected, "failing", failing).build().unwrap();
+    let manager = builder(&server, &faults, "a").add(Replicas::Leader, "failing", failing).build().unwrap();
     let running = Running::ready(manager).await;
     running.wait_until(|running| running.manager.leader_status().unwrap().is_leader()).await;
     faults.always(Requests::to("leases"), Fault::connection_refused());
@@ -92,7 +92,7 @@ async fn m03_work_that_ignores_a_lost_lease_is_aborted_before_another_process_ta
     let (server, faults, log) = (ApiServer::new(), Faults::new(), Log::default());
     let work = log.clone();
     let manager = builder(&server, &faults, "a")
-        .add(Group::LeaderElected, "leader", move |_: CancellationToken| ignore_stop("leader", work))
+        .add(Replicas::Leader, "leader", move |_: CancellationToken| ignore_stop("leader", work))
         .build()
         .unwrap();
     let first = Running::ready(manager).await;
@@ -125,8 +125,8 @@ async fn m03_a_reconciliation_does_not_continue_after_the_lease_expired() {
     };
     let controller = Controller::for_informer("config-maps", &factory.informer::<ConfigMap>()).build(reconcile);
     let manager = builder(&server, &faults, "a")
-        .add(Group::Always, "informers", factory)
-        .add(Group::LeaderElected, "config-maps", controller)
+        .add(Replicas::All, "informers", factory)
+        .add(Replicas::Leader, "config-maps", controller)
         .build()
         .unwrap();
     let running = Running::ready(manager).await;
@@ -157,8 +157,8 @@ async fn m03_no_reconciliation_starts_in_a_poll_in_which_the_lease_expired() {
         .max_concurrent_reconciles(1)
         .build(reconcile);
     let manager = builder(&server, &faults, "a")
-        .add(Group::Always, "informers", factory)
-        .add(Group::LeaderElected, "config-maps", controller)
+        .add(Replicas::All, "informers", factory)
+        .add(Replicas::Leader, "config-maps", controller)
         .build()
         .unwrap();
     let error = Running::start(manager).result().await.unwrap_err();
@@ -181,7 +181,7 @@ async fn m03_a_fenced_task_of_a_runnable_does_not_continue_after_the_lease_expir
         stop.cancelled().await;
         Ok::<_, BoxError>(())
     };
-    let manager = builder(&server, &faults, "a").add(Group::LeaderElected, "runnable", runnable).build().unwrap();
+    let manager = builder(&server, &faults, "a").add(Replicas::Leader, "runnable", runnable).build().unwrap();
     let running = Running::ready(manager).await;
     running.wait_until(|_| log.contains("+task")).await;
     advance(60 * SECOND).await;
@@ -198,8 +198,8 @@ async fn m03_the_lease_is_released_after_the_runnables_stopped() {
         sleep(20 * SECOND).await;
         Ok::<_, BoxError>(())
     };
-    let manager = builder(&server, &faults, "a").add(Group::LeaderElected, "slow", slow);
-    let manager = manager.add(Group::LeaderElected, "step", step("step", &log)).build().unwrap();
+    let manager = builder(&server, &faults, "a").add(Replicas::Leader, "slow", slow);
+    let manager = manager.add(Replicas::Leader, "step", step("step", &log)).build().unwrap();
     let running = Running::ready(manager).await;
     running.wait_until(|_| log.contains("+step")).await;
     running.stop.cancel();
@@ -212,7 +212,7 @@ async fn m03_the_lease_is_released_after_the_runnables_stopped() {
 #[tokio::test(start_paused = true)]
 async fn a_failure_of_the_leader_releases_the_lease() {
     let (server, faults) = (ApiServer::new(), Faults::new());
-    let manager = builder(&server, &faults, "a").add(Group::LeaderElected, "bad", ending_after(SECOND));
+    let manager = builder(&server, &faults, "a").add(Replicas::Leader, "bad", ending_after(SECOND));
     let error = Running::start(manager.build().unwrap()).result().await.unwrap_err();
     assert!(matches!(error, ManagerError::Ended { name } if name == "bad"));
     assert_eq!(holder(&server).await, "");
@@ -250,7 +250,7 @@ async fn an_overdue_elector_is_not_live() {
         stop.cancelled().await;
         Ok::<_, BoxError>(())
     };
-    let manager = builder.add(Group::LeaderElected, "blocking", blocking).build().unwrap();
+    let manager = builder.add(Replicas::Leader, "blocking", blocking).build().unwrap();
     let error = Running::start(manager).result().await.unwrap_err();
     assert!(matches!(error, ManagerError::LeaderElection(_)), "{error}");
     let entries = log.entries();

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use kubewright_apiserver::{ApiServer, Faults, Verb};
 use kubewright_manager::{
-    BoxError, CancellationToken, Group, LeaderElectionConfig, Manager, ManagerError, Runnable, Stage,
+    BoxError, CancellationToken, LeaderElectionConfig, Manager, ManagerError, Replicas, Runnable, Stage,
 };
 use tokio::{
     runtime::Handle,
@@ -19,11 +19,11 @@ async fn m01_stages_start_in_order_and_stop_in_the_reverse_order_and_the_lease_i
     let step = |name, stage| Step { name, stage, log: log.clone() };
     let manager = Manager::builder(server.client_with(faults.layer()))
         .leader_election(LeaderElectionConfig::new("operator", "a"))
-        .add(Group::LeaderElected, "leader", step("leader", Stage::Others))
-        .add(Group::Always, "others", step("others", Stage::Others))
-        .add(Group::Always, "caches", step("caches", Stage::Caches))
-        .add(Group::Always, "webhooks", step("webhooks", Stage::Webhooks))
-        .add(Group::Always, "servers", step("servers", Stage::Servers))
+        .add(Replicas::Leader, "leader", step("leader", Stage::Others))
+        .add(Replicas::All, "others", step("others", Stage::Others))
+        .add(Replicas::All, "caches", step("caches", Stage::Caches))
+        .add(Replicas::All, "webhooks", step("webhooks", Stage::Webhooks))
+        .add(Replicas::All, "servers", step("servers", Stage::Servers))
         .build()
         .unwrap();
     let running = Running::start(manager);
@@ -54,8 +54,8 @@ async fn m01_stages_start_in_order_and_stop_in_the_reverse_order_and_the_lease_i
 async fn m01_the_leader_group_is_last_without_an_election() {
     let log = Log::default();
     let manager = Manager::builder(ApiServer::new().client())
-        .add(Group::LeaderElected, "leader", step("leader", &log))
-        .add(Group::Always, "others", step("others", &log))
+        .add(Replicas::Leader, "leader", step("leader", &log))
+        .add(Replicas::All, "others", step("others", &log))
         .build()
         .unwrap();
     let running = Running::start(manager);
@@ -64,8 +64,8 @@ async fn m01_the_leader_group_is_last_without_an_election() {
     assert_eq!(log.entries(), ["+others", "=others", "+leader", "-leader", "-others"]);
 }
 
-/// Runs a manager with a runnable, in each group, until it fails. Another runnable is stopped gracefully meanwhile.
-async fn failure_of(group: Group, election: bool, runnable: impl Runnable) -> (ManagerError, String) {
+/// Runs a manager with a runnable, in all replicas or in the leader, until it fails. Another runnable is stopped gracefully meanwhile.
+async fn failure_of(replicas: Replicas, election: bool, runnable: impl Runnable) -> (ManagerError, String) {
     let log = Log::default();
     let mut builder = Manager::builder(ApiServer::new().client());
     if election {
@@ -73,9 +73,9 @@ async fn failure_of(group: Group, election: bool, runnable: impl Runnable) -> (M
     }
     let health = builder.health().clone();
     let manager = builder
-        .add(Group::Always, "good", step("good", &log))
-        .add(group, "bad", runnable)
-        .add(Group::Always, "observer", {
+        .add(Replicas::All, "good", step("good", &log))
+        .add(replicas, "bad", runnable)
+        .add(Replicas::All, "observer", {
             let log = log.clone();
             move |stop: CancellationToken| async move {
                 stop.cancelled().await;
@@ -91,13 +91,12 @@ async fn failure_of(group: Group, election: bool, runnable: impl Runnable) -> (M
     (error, text)
 }
 
-const GROUPS: [(Group, bool); 3] =
-    [(Group::Always, false), (Group::LeaderElected, false), (Group::LeaderElected, true)];
+const REPLICAS: [(Replicas, bool); 3] = [(Replicas::All, false), (Replicas::Leader, false), (Replicas::Leader, true)];
 
 #[tokio::test(start_paused = true)]
 async fn m02_a_runnable_that_ends_early_stops_the_manager() {
-    for (group, election) in GROUPS {
-        let (error, probe) = failure_of(group, election, ending_after(5 * SECOND)).await;
+    for (replicas, election) in REPLICAS {
+        let (error, probe) = failure_of(replicas, election, ending_after(5 * SECOND)).await;
         assert!(matches!(&error, ManagerError::Ended { name } if name == "bad"), "{error}");
         assert_eq!(error.to_string(), "`bad` ended although it was not stopped");
         assert!(probe.contains("[-]bad failed: `bad` ended although it was not stopped\n"), "{probe}");
@@ -106,12 +105,12 @@ async fn m02_a_runnable_that_ends_early_stops_the_manager() {
 
 #[tokio::test(start_paused = true)]
 async fn m02_a_runnable_that_fails_stops_the_manager() {
-    for (group, election) in GROUPS {
+    for (replicas, election) in REPLICAS {
         let failing = |_: CancellationToken| async {
             sleep(SECOND).await;
             Err::<(), _>("port 8443 is in use")
         };
-        let (error, probe) = failure_of(group, election, failing).await;
+        let (error, probe) = failure_of(replicas, election, failing).await;
         assert!(matches!(&error, ManagerError::Failed { name, .. } if name == "bad"), "{error}");
         assert_eq!(error.to_string(), "`bad` failed: port 8443 is in use");
         assert!(probe.contains("[-]bad failed: `bad` failed: port 8443 is in use\n"), "{probe}");
@@ -120,7 +119,7 @@ async fn m02_a_runnable_that_fails_stops_the_manager() {
 
 #[tokio::test(start_paused = true)]
 async fn m02_a_runnable_that_panics_stops_the_manager() {
-    for (group, election) in GROUPS {
+    for (replicas, election) in REPLICAS {
         let panicking = |_: CancellationToken| async {
             sleep(SECOND).await;
             if true {
@@ -128,7 +127,7 @@ async fn m02_a_runnable_that_panics_stops_the_manager() {
             }
             Ok::<_, BoxError>(())
         };
-        let (error, probe) = failure_of(group, election, panicking).await;
+        let (error, probe) = failure_of(replicas, election, panicking).await;
         assert!(matches!(&error, ManagerError::Panicked { name, .. } if name == "bad"), "{error}");
         assert_eq!(error.to_string(), "`bad` panicked: index out of bounds");
         assert!(probe.contains("[-]bad failed: `bad` panicked: index out of bounds\n"), "{probe}");
@@ -141,11 +140,11 @@ async fn managers_in_one_process_are_independent() {
     let manager = |log: &Log| {
         let builder = Manager::builder(ApiServer::new().client());
         let builder = builder.leader_election(LeaderElectionConfig::new("operator", "a"));
-        builder.add(Group::LeaderElected, "work", step("work", log))
+        builder.add(Replicas::Leader, "work", step("work", log))
     };
     let second = Running::ready(manager(&second_log).build().unwrap()).await;
     second.wait_until(|_| second_log.contains("+work")).await;
-    let first = manager(&first_log).add(Group::Always, "bad", ending_after(SECOND)).build().unwrap();
+    let first = manager(&first_log).add(Replicas::All, "bad", ending_after(SECOND)).build().unwrap();
     let error = Running::start(first).result().await.unwrap_err();
     assert!(matches!(error, ManagerError::Ended { name } if name == "bad"));
     sleep(60 * SECOND).await;
@@ -161,8 +160,8 @@ async fn no_task_outlives_a_run_that_ends_or_is_dropped() {
     let manager = |log: &Log| {
         Manager::builder(client.clone())
             .leader_election(LeaderElectionConfig::new("operator", "a"))
-            .add(Group::Always, "always", step("always", log))
-            .add(Group::LeaderElected, "leader", step("leader", log))
+            .add(Replicas::All, "always", step("always", log))
+            .add(Replicas::Leader, "leader", step("leader", log))
             .build()
             .unwrap()
     };
@@ -185,7 +184,7 @@ async fn no_task_outlives_a_run_that_ends_or_is_dropped() {
 
 #[tokio::test(start_paused = true)]
 async fn a_run_that_is_dropped_is_not_ready() {
-    let manager = Manager::builder(ApiServer::new().client()).add(Group::Always, "step", step("step", &Log::default()));
+    let manager = Manager::builder(ApiServer::new().client()).add(Replicas::All, "step", step("step", &Log::default()));
     let running = Running::ready(manager.build().unwrap()).await;
     running.task.abort();
     let text = "internal server error: process is shutting down\n";

@@ -7,7 +7,7 @@ use std::{
 
 use kubewright_apiserver::ApiServer;
 use kubewright_manager::{
-    Group, Manager, Runnable, Stage,
+    Manager, Replicas, Runnable, Stage,
     manager::BuildError,
     serving::{ServerConfig, ServerError},
 };
@@ -44,7 +44,7 @@ async fn health_and_metrics_are_served_until_the_manager_has_stopped() {
         .metrics(Arc::new(metrics.clone()))
         .serve_health(health)
         .serve_metrics(scrape, metrics)
-        .add(Group::Always, "informers", InformerFactory::new(server.client()))
+        .add(Replicas::All, "informers", InformerFactory::new(server.client()))
         .build()
         .unwrap();
     let running = Running::ready(manager).await;
@@ -76,9 +76,9 @@ async fn a_port_in_use_is_an_error_before_anything_starts() {
 async fn runnables_start_at_the_stage_that_they_are_given() {
     let (server, log) = (ApiServer::new(), Log::default());
     let manager = Manager::builder(server.client())
-        .add(Group::Always, "others", step("others", &log))
-        .add(Group::Always, "caches", step("caches", &log).at_stage(Stage::Caches))
-        .add(Group::Always, "webhooks", step("webhooks", &log).at_stage(Stage::Webhooks))
+        .add(Replicas::All, "others", step("others", &log))
+        .add(Replicas::All, "caches", step("caches", &log).at_stage(Stage::Caches))
+        .add(Replicas::All, "webhooks", step("webhooks", &log).at_stage(Stage::Webhooks))
         .build()
         .unwrap();
     let running = Running::ready(manager).await;

@@ -4,7 +4,7 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use kubewright_apiserver::{ApiServer, Fault, Faults, Requests};
 use kubewright_core::description::PermissionScope;
 use kubewright_manager::{
-    Group, LeaderElectionConfig, Manager, ManagerBuilder, ManagerError, Sharding, manager::BuildError,
+    LeaderElectionConfig, Manager, ManagerBuilder, ManagerError, Replicas, Sharding, manager::BuildError,
 };
 use kubewright_runtime::{Controller, InformerFactory, ObjectKey, ReconcileError, sharding::SlotSet};
 use tokio::time::{Instant, sleep};
@@ -24,8 +24,8 @@ fn builder(server: &ApiServer, faults: &Faults, identity: &str, log: &Log) -> (M
         log.push(format!("{identity}/{}", key.name()));
         async { Ok::<_, ReconcileError>(()) }
     });
-    let builder = Manager::builder(client).sharding(&sharding).add(Group::Always, "informers", factory).add(
-        Group::Always,
+    let builder = Manager::builder(client).sharding(&sharding).add(Replicas::All, "informers", factory).add(
+        Replicas::All,
         "maps",
         controller,
     );

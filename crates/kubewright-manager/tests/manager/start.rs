@@ -2,7 +2,7 @@
 
 use k8s_openapi::api::core::v1::ConfigMap;
 use kubewright_apiserver::{ApiServer, Fault, Faults, Requests};
-use kubewright_manager::{BoxError, Group, LeaderElectionConfig, Manager, ManagerError, Probes, Runnable, Stage};
+use kubewright_manager::{BoxError, LeaderElectionConfig, Manager, ManagerError, Probes, Replicas, Runnable, Stage};
 use kubewright_runtime::{CancellationToken, InformerFactory};
 use tokio::time::{Instant, sleep};
 
@@ -23,8 +23,8 @@ async fn controllers_start_after_the_caches_are_synced() {
     let (server, faults, factory) = forbidden();
     let log = Log::default();
     let manager = Manager::builder(server.client())
-        .add(Group::LeaderElected, "controller", step("controller", &log))
-        .add(Group::Always, "informers", factory.clone())
+        .add(Replicas::Leader, "controller", step("controller", &log))
+        .add(Replicas::All, "informers", factory.clone())
         .build()
         .unwrap();
     let running = Running::start(manager);
@@ -46,15 +46,15 @@ async fn a_stop_during_the_start_is_not_an_error() {
     let log = Log::default();
     let manager = Manager::builder(server.client())
         .leader_election(LeaderElectionConfig::new("operator", "a"))
-        .add(Group::Always, "informers", factory)
-        .add(Group::LeaderElected, "controller", step("controller", &log))
+        .add(Replicas::All, "informers", factory)
+        .add(Replicas::Leader, "controller", step("controller", &log))
         .build()
         .unwrap();
     let running = Running::start(manager);
     sleep(10 * SECOND).await;
     running.stop().await.unwrap();
     assert!(log.entries().is_empty(), "nothing else was started");
-    let manager = Manager::builder(server.client()).add(Group::Always, "step", step("step", &log)).build().unwrap();
+    let manager = Manager::builder(server.client()).add(Replicas::All, "step", step("step", &log)).build().unwrap();
     let stop = CancellationToken::new();
     stop.cancel();
     manager.run(stop).await.unwrap();
@@ -63,7 +63,7 @@ async fn a_stop_during_the_start_is_not_an_error() {
 #[tokio::test(start_paused = true)]
 async fn a_stage_that_does_not_start_in_time_stops_the_manager_with_the_reasons() {
     let (server, _faults, factory) = forbidden();
-    let builder = Manager::builder(server.client()).add(Group::Always, "informers", factory);
+    let builder = Manager::builder(server.client()).add(Replicas::All, "informers", factory);
     let began = Instant::now();
     let error = Running::start(builder.build().unwrap()).result().await.unwrap_err();
     assert_eq!(began.elapsed().as_secs(), 120);
@@ -91,8 +91,8 @@ async fn a_runnable_that_fails_during_the_start_stops_the_manager() {
     }
     let log = Log::default();
     let manager = Manager::builder(ApiServer::new().client())
-        .add(Group::Always, "server", Server)
-        .add(Group::Always, "step", step("step", &log))
+        .add(Replicas::All, "server", Server)
+        .add(Replicas::All, "step", step("step", &log))
         .build()
         .unwrap();
     let error = Running::start(manager).result().await.unwrap_err();
@@ -128,7 +128,7 @@ async fn panics_of_user_code_during_the_start_name_the_runnable() {
     ] {
         let log = Log::default();
         let builder = Manager::builder(ApiServer::new().client());
-        let manager = builder.add(Group::Always, "bad", Panicking(probes, log.clone())).build().unwrap();
+        let manager = builder.add(Replicas::All, "bad", Panicking(probes, log.clone())).build().unwrap();
         let error = Running::start(manager).result().await.unwrap_err();
         assert_eq!(error.to_string(), expected);
         assert!(log.contains("stopped"), "it is stopped gracefully");
@@ -138,9 +138,9 @@ async fn panics_of_user_code_during_the_start_name_the_runnable() {
 #[tokio::test(start_paused = true)]
 async fn m02_runnables_cannot_be_added_after_the_start() {
     let manager = Manager::builder(ApiServer::new().client()).build().unwrap();
-    manager.add(Group::Always, "early", step("early", &Log::default())).unwrap();
+    manager.add(Replicas::All, "early", step("early", &Log::default())).unwrap();
     let running = Running::ready(manager).await;
-    let error = running.manager.add(Group::Always, "late", ending_after(SECOND)).unwrap_err();
+    let error = running.manager.add(Replicas::All, "late", ending_after(SECOND)).unwrap_err();
     assert_eq!(error.to_string(), "cannot add `late`: the manager was already started; add it before");
     let again = running.manager.run(CancellationToken::new()).await.unwrap_err();
     assert_eq!(again.to_string(), "the manager was already started; create a new one");
@@ -151,7 +151,7 @@ async fn m02_runnables_cannot_be_added_after_the_start() {
 async fn names_are_unique_and_options_are_valid() {
     let builder = || Manager::builder(ApiServer::new().client());
     let add =
-        |name| builder().add(Group::Always, "a", ending_after(SECOND)).add(Group::Always, name, ending_after(SECOND));
+        |name| builder().add(Replicas::All, "a", ending_after(SECOND)).add(Replicas::All, name, ending_after(SECOND));
     let error = add("a").build().unwrap_err();
     assert_eq!(error.to_string(), "cannot add the runnable: duplicate livez check `a`: use another name");
     assert!(add("a/b").build().unwrap_err().to_string().contains("invalid name of a check `a/b`"));

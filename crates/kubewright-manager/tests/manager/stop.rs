@@ -3,7 +3,7 @@
 use std::{sync::mpsc, time::Duration};
 
 use kubewright_apiserver::ApiServer;
-use kubewright_manager::{BoxError, CancellationToken, Group, LeaderElectionConfig, Manager, ManagerError};
+use kubewright_manager::{BoxError, CancellationToken, LeaderElectionConfig, Manager, ManagerError, Replicas};
 use tokio::time::{Instant, sleep};
 
 use crate::fixture::{Log, Running, SECOND, STEP_TIME, ignore_stop, step};
@@ -17,8 +17,8 @@ async fn a_stop_makes_the_process_unready_at_once_and_is_graceful() {
         Ok::<_, BoxError>(())
     };
     let manager = Manager::builder(ApiServer::new().client())
-        .add(Group::Always, "slow", slow)
-        .add(Group::Always, "step", step("step", &log))
+        .add(Replicas::All, "slow", slow)
+        .add(Replicas::All, "step", step("step", &log))
         .build()
         .unwrap();
     let running = Running::ready(manager).await;
@@ -42,8 +42,8 @@ async fn m02_runnables_that_do_not_stop_are_aborted_and_named() {
         }
         let (always, leader) = (log.clone(), log.clone());
         let manager = builder
-            .add(Group::Always, "always", move |_: CancellationToken| ignore_stop("always", always))
-            .add(Group::LeaderElected, "leader", move |_: CancellationToken| ignore_stop("leader", leader))
+            .add(Replicas::All, "always", move |_: CancellationToken| ignore_stop("always", always))
+            .add(Replicas::Leader, "leader", move |_: CancellationToken| ignore_stop("leader", leader))
             .build()
             .unwrap();
         let running = Running::start(manager);
@@ -62,7 +62,7 @@ async fn m02_runnables_that_do_not_stop_are_aborted_and_named() {
 async fn m02_the_graceful_shutdown_timeout_can_be_zero_or_unlimited() {
     let build = |log: &Log, timeout| {
         let builder = Manager::builder(ApiServer::new().client()).graceful_shutdown_timeout(timeout);
-        builder.add(Group::Always, "step", step("step", log)).build().unwrap()
+        builder.add(Replicas::All, "step", step("step", log)).build().unwrap()
     };
     let log = Log::default();
     let running = Running::ready(build(&log, Duration::ZERO)).await;
@@ -76,7 +76,7 @@ async fn m02_the_graceful_shutdown_timeout_can_be_zero_or_unlimited() {
         Ok::<_, BoxError>(())
     };
     let builder = Manager::builder(ApiServer::new().client()).graceful_shutdown_timeout(Duration::MAX);
-    let running = Running::ready(builder.add(Group::Always, "slow", slow).build().unwrap()).await;
+    let running = Running::ready(builder.add(Replicas::All, "slow", slow).build().unwrap()).await;
     let began = Instant::now();
     running.stop().await.unwrap();
     assert_eq!(began.elapsed().as_secs(), 1800);
@@ -89,7 +89,7 @@ async fn an_error_during_the_stop_is_returned() {
         Err::<(), _>("events are lost")
     };
     let builder = Manager::builder(ApiServer::new().client());
-    let running = Running::ready(builder.add(Group::Always, "events", failing).build().unwrap()).await;
+    let running = Running::ready(builder.add(Replicas::All, "events", failing).build().unwrap()).await;
     assert_eq!(running.stop().await.unwrap_err().to_string(), "`events` failed: events are lost");
 }
 
@@ -106,7 +106,7 @@ async fn a_runnable_that_blocks_its_thread_is_named() {
         }
     };
     let builder = Manager::builder(ApiServer::new().client()).graceful_shutdown_timeout(Duration::from_millis(50));
-    let running = Running::start(builder.add(Group::Always, "blocking", blocking).build().unwrap());
+    let running = Running::start(builder.add(Replicas::All, "blocking", blocking).build().unwrap());
     running.wait_until(|_| log.contains("+blocking")).await;
     let error = running.stop().await.unwrap_err();
     drop(release);

@@ -16,7 +16,7 @@ use kube::{Api, Client, Config};
 use kubewright_apiserver::ApiServer;
 use kubewright_core::description::{ConversionWebhookDescription, WebhookNames};
 use kubewright_manager::{
-    CancellationToken, Group, LeaderElectionConfig, Manager, Sharding, Webhooks,
+    CancellationToken, LeaderElectionConfig, Manager, Replicas, Sharding, Webhooks,
     serving::{
         Certificates, MetricsHandler, Router, SelfManaged, SelfManagedConfig, Server, ServerConfig, handler::text,
     },
@@ -110,9 +110,9 @@ fn manager(client: Client, metrics: &Arc<dyn MetricsProvider>) -> Manager {
         .metrics(provider())
         .sharding(&sharding)
         .leader_election(LeaderElectionConfig::new("operator", "a").metrics(provider()))
-        .add(Group::Always, "informers", factory)
-        .add(Group::Always, "events", events)
-        .add(Group::LeaderElected, "config-maps", controller)
+        .add(Replicas::All, "informers", factory)
+        .add(Replicas::All, "events", events)
+        .add(Replicas::Leader, "config-maps", controller)
         .build()
         .unwrap()
 }

@@ -13,7 +13,7 @@ use bytes::Bytes;
 use http::{HeaderMap, Request, Response};
 use kubewright_apiserver::ApiServer;
 use kubewright_manager::{
-    CancellationToken, Group, Manager, Telemetry,
+    CancellationToken, Manager, Replicas, Telemetry,
     serving::{Router, Server, ServerConfig},
     telemetry::{OtlpConfig, TelemetryGuard},
 };
@@ -182,7 +182,7 @@ async fn a_manager_exports_the_remaining_spans_when_it_stops() {
     let (subscriber, guard) = export(collector.config());
     tracing::dispatcher::with_default(&subscriber, || drop(tracing::info_span!("starting").entered()));
     assert!(collector.spans().is_empty());
-    let manager = Manager::builder(ApiServer::new().client()).add(Group::Always, "telemetry", guard).build().unwrap();
+    let manager = Manager::builder(ApiServer::new().client()).add(Replicas::All, "telemetry", guard).build().unwrap();
     let stop = CancellationToken::new();
     stop.cancel();
     manager.run(stop).await.unwrap();
@@ -201,7 +201,7 @@ async fn a_failed_export_is_an_error_of_the_shutdown_and_not_of_the_manager() {
         let (subscriber, guard) = export(unreachable().await);
         tracing::dispatcher::with_default(&subscriber, || drop(tracing::info_span!("lost").entered()));
         if is_managed {
-            let manager = Manager::builder(ApiServer::new().client()).add(Group::Always, "telemetry", guard);
+            let manager = Manager::builder(ApiServer::new().client()).add(Replicas::All, "telemetry", guard);
             let stop = CancellationToken::new();
             stop.cancel();
             manager.build().unwrap().run(stop).await.unwrap();

@@ -14,14 +14,14 @@ const PATH: &str = "/convert/widgets.example.com";
 /// A kind with a converter.
 mod gadget {
     use kubewright_core::{
-        Convert, DeepCopy, KubeSchema, Object, k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta,
+        Convert, CrdSchema, DeepCopy, Object, k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta,
     };
     use serde::{Deserialize, Serialize};
 
     pub(super) mod v2 {
         use super::*;
 
-        #[derive(Clone, Convert, Debug, DeepCopy, KubeSchema, Object)]
+        #[derive(Clone, Convert, Debug, DeepCopy, CrdSchema, Object)]
         #[genclient]
         #[convert(hub)]
         pub(crate) struct Gadget {
@@ -29,7 +29,7 @@ mod gadget {
             pub spec: GadgetSpec,
         }
 
-        #[derive(Clone, Convert, Debug, DeepCopy, Deserialize, KubeSchema, Serialize)]
+        #[derive(Clone, Convert, Debug, DeepCopy, Deserialize, CrdSchema, Serialize)]
         #[convert(hub)]
         pub(crate) struct GadgetSpec {
             pub length: i32,
@@ -41,7 +41,7 @@ mod gadget {
     pub(super) mod v1 {
         use super::*;
 
-        #[derive(Clone, Convert, Debug, DeepCopy, KubeSchema, Object)]
+        #[derive(Clone, Convert, Debug, DeepCopy, CrdSchema, Object)]
         #[genclient]
         #[convert(hub = v2::Gadget)]
         pub(crate) struct Gadget {
@@ -49,7 +49,7 @@ mod gadget {
             pub spec: GadgetSpec,
         }
 
-        #[derive(Clone, Convert, Debug, DeepCopy, Deserialize, KubeSchema, Serialize)]
+        #[derive(Clone, Convert, Debug, DeepCopy, Deserialize, CrdSchema, Serialize)]
         #[convert(hub = v2::GadgetSpec)]
         pub(crate) struct GadgetSpec {
             #[convert(from = "length")]

@@ -12,7 +12,7 @@ use super::{
     loop_guard::LoopGuard,
     mapping::{KeyMapping, Target},
     metrics::ControllerMetrics,
-    object::{Context, ObjectControllerBuilder},
+    object::{ObjectControllerBuilder, ReconcileContext},
     own_writes::{CachedKind, OwnWrites, cached_kind},
     processor::Processor,
     reconciler::{Action, AnyReconciler, ReconcileError, Reconciler},
@@ -203,7 +203,7 @@ impl<K: ApiObject> ControllerBuilder<K> {
     }
 
     /// Reconciles objects instead of keys: the function is called with the object of the key from the cache, and with a
-    /// [`Context`] that contains the key, a client and a state. The state is created from that client, such as a
+    /// [`ReconcileContext`] that contains the key, a client and a state. The state is created from that client, such as a
     /// generated clientset; `|_| ()` is no state. The client records its writes, as with
     /// [`build_with_client`](Self::build_with_client).
     pub fn for_object<S, F, Fut, A, E>(
@@ -214,7 +214,7 @@ impl<K: ApiObject> ControllerBuilder<K> {
     ) -> ObjectControllerBuilder<K, S>
     where
         S: Send + Sync + 'static,
-        F: Fn(Arc<K>, Context<S>) -> Fut + Send + Sync + 'static,
+        F: Fn(Arc<K>, ReconcileContext<S>) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<A, E>> + Send + 'static,
         A: Into<Action> + 'static,
         E: Into<ReconcileError> + 'static,

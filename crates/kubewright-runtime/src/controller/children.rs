@@ -6,7 +6,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::api::DeleteParams;
 use kubewright_core::{apply::ApplyConfiguration, verbs};
 
-use super::object::Context;
+use super::object::ReconcileContext;
 use crate::{
     client::{Preconditions, ScopedObject, TypedClient},
     error::Error,
@@ -14,10 +14,10 @@ use crate::{
     store::Index,
 };
 
-/// The label of the objects that [`Context::apply_owned`] applies, with the name of the controller as its value.
+/// The label of the objects that [`ReconcileContext::apply_owned`] applies, with the name of the controller as its value.
 pub const MANAGED_BY_LABEL: &str = "app.kubernetes.io/managed-by";
 
-impl<S> Context<S> {
+impl<S> ReconcileContext<S> {
     /// Applies an object that another one owns as its controller, as the [field manager](Self::field_manager) of this
     /// controller, and labels it with [`MANAGED_BY_LABEL`]. The owner must be in the same namespace, or cluster-scoped.
     /// The object blocks its deletion in the foreground, as with controller-runtime's `SetControllerReference`.

@@ -35,9 +35,9 @@ pub enum FinalizerEvent<K> {
 /// use std::sync::Arc;
 ///
 /// use k8s_openapi::api::core::v1::ConfigMap;
-/// use kubewright_runtime::controller::{Action, Context, FinalizerEvent, ReconcileError};
+/// use kubewright_runtime::controller::{Action, ReconcileContext, FinalizerEvent, ReconcileError};
 ///
-/// async fn reconcile(object: Arc<ConfigMap>, ctx: Context) -> Result<Action, ReconcileError> {
+/// async fn reconcile(object: Arc<ConfigMap>, ctx: ReconcileContext) -> Result<Action, ReconcileError> {
 ///     ctx.finalize("example.com/cleanup", object, async |event| match event {
 ///         FinalizerEvent::Apply(object) => Ok::<_, ReconcileError>(Action::Done),
 ///         FinalizerEvent::Cleanup(object) => Ok(Action::Done),

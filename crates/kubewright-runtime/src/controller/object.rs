@@ -20,13 +20,13 @@ use crate::{
 };
 
 type ReconcileResult = Result<Action, ReconcileError>;
-type Reconcile<K, S> = Box<dyn Fn(Arc<K>, Context<S>) -> BoxFuture<'static, ReconcileResult> + Send + Sync>;
-type OnDeleted<S> = Box<dyn Fn(Context<S>) -> BoxFuture<'static, ReconcileResult> + Send + Sync>;
-type OnError<K, S> = Box<dyn Fn(&Arc<K>, ReconcileError, &Context<S>) -> ReconcileResult + Send + Sync>;
+type Reconcile<K, S> = Box<dyn Fn(Arc<K>, ReconcileContext<S>) -> BoxFuture<'static, ReconcileResult> + Send + Sync>;
+type OnDeleted<S> = Box<dyn Fn(ReconcileContext<S>) -> BoxFuture<'static, ReconcileResult> + Send + Sync>;
+type OnError<K, S> = Box<dyn Fn(&Arc<K>, ReconcileError, &ReconcileContext<S>) -> ReconcileResult + Send + Sync>;
 
 /// What a reconciler needs besides the object: its key, a client and the state of the controller, to which the context
 /// dereferences. Clones are cheap.
-pub struct Context<S = ()> {
+pub struct ReconcileContext<S = ()> {
     key: ObjectKey,
     shared: Arc<Shared<S>>,
 }
@@ -40,7 +40,7 @@ struct Shared<S> {
     state: S,
 }
 
-impl<S> Context<S> {
+impl<S> ReconcileContext<S> {
     /// Returns the key of the reconciled object.
     pub fn key(&self) -> &ObjectKey {
         &self.key
@@ -92,7 +92,7 @@ impl<S> Context<S> {
     }
 }
 
-impl<S> Deref for Context<S> {
+impl<S> Deref for ReconcileContext<S> {
     type Target = S;
 
     fn deref(&self) -> &S {
@@ -100,15 +100,15 @@ impl<S> Deref for Context<S> {
     }
 }
 
-impl<S> Clone for Context<S> {
+impl<S> Clone for ReconcileContext<S> {
     fn clone(&self) -> Self {
-        Context { key: self.key.clone(), shared: Arc::clone(&self.shared) }
+        ReconcileContext { key: self.key.clone(), shared: Arc::clone(&self.shared) }
     }
 }
 
-impl<S> fmt::Debug for Context<S> {
+impl<S> fmt::Debug for ReconcileContext<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Context").field("key", &self.key).finish_non_exhaustive()
+        f.debug_struct("ReconcileContext").field("key", &self.key).finish_non_exhaustive()
     }
 }
 
@@ -142,7 +142,7 @@ impl<K: ApiObject, S: Send + Sync + 'static> ObjectControllerBuilder<K, S> {
         reconcile: F,
     ) -> Self
     where
-        F: Fn(Arc<K>, Context<S>) -> Fut + Send + Sync + 'static,
+        F: Fn(Arc<K>, ReconcileContext<S>) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<A, E>> + Send + 'static,
         A: Into<Action> + 'static,
         E: Into<ReconcileError> + 'static,
@@ -157,10 +157,10 @@ impl<K: ApiObject, S: Send + Sync + 'static> ObjectControllerBuilder<K, S> {
 
     /// Calls this function for a key whose object does not exist, for example to forget what is stored about it. It is
     /// called after each deletion, but not for objects that are deleted while the program does not run: use a
-    /// [finalizer](Context::finalize) for resources outside the cluster. Without this function, such keys are done.
+    /// [finalizer](ReconcileContext::finalize) for resources outside the cluster. Without this function, such keys are done.
     pub fn on_deleted<F, Fut, A, E>(mut self, on_deleted: F) -> Self
     where
-        F: Fn(Context<S>) -> Fut + Send + Sync + 'static,
+        F: Fn(ReconcileContext<S>) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<A, E>> + Send + 'static,
         A: Into<Action> + 'static,
         E: Into<ReconcileError> + 'static,
@@ -173,7 +173,7 @@ impl<K: ApiObject, S: Send + Sync + 'static> ObjectControllerBuilder<K, S> {
     /// another one, to be logged and retried, or an [`Action`] that replaces the retry.
     pub fn on_error<F>(mut self, on_error: F) -> Self
     where
-        F: Fn(&Arc<K>, ReconcileError, &Context<S>) -> Result<Action, ReconcileError> + Send + Sync + 'static,
+        F: Fn(&Arc<K>, ReconcileError, &ReconcileContext<S>) -> Result<Action, ReconcileError> + Send + Sync + 'static,
     {
         self.functions.on_error = Some(Box::new(on_error));
         self
@@ -213,7 +213,7 @@ struct ObjectReconciler<K, S> {
 impl<K: ApiObject, S: Send + Sync + 'static> Reconciler for ObjectReconciler<K, S> {
     async fn reconcile(&self, key: ObjectKey) -> ReconcileResult {
         let object = self.store.get_by_key(&key);
-        let context = Context { key, shared: Arc::clone(&self.shared) };
+        let context = ReconcileContext { key, shared: Arc::clone(&self.shared) };
         let Some(object) = object else {
             return match &self.functions.on_deleted {
                 Some(on_deleted) => on_deleted(context).await,

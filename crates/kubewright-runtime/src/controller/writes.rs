@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{
     applied::{Digest, Target},
-    object::Context,
+    object::ReconcileContext,
 };
 use crate::{
     client::{ScopedObject, TypedClient},
@@ -16,7 +16,7 @@ use crate::{
     object::{ApiObject, ObjectKey},
 };
 
-impl<S> Context<S> {
+impl<S> ReconcileContext<S> {
     /// Applies a configuration as the [field manager](Self::field_manager) of this controller, in the namespace of the
     /// configuration. Returns the object.
     ///

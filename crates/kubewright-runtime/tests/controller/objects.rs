@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use kubewright_runtime::{
     Error,
-    controller::{Action, Context, Controller, ReconcileError},
+    controller::{Action, Controller, ReconcileContext, ReconcileError},
     kube::{Api, Client},
 };
 use serde_json::json;
@@ -22,7 +22,7 @@ fn state(recorder: Recorder<String>) -> impl FnOnce(Client) -> State {
     |client| State { recorder, secrets: Api::namespaced(client, "default") }
 }
 
-async fn record_text(object: Arc<ConfigMap>, context: Context<State>) -> Result<(), ReconcileError> {
+async fn record_text(object: Arc<ConfigMap>, context: ReconcileContext<State>) -> Result<(), ReconcileError> {
     let text = object.data.as_ref().and_then(|data| data.get("text")).cloned().unwrap_or_default();
     if text == "fail" {
         context.secrets.get("missing").await?;
@@ -51,7 +51,7 @@ async fn the_reconciler_gets_the_object_from_the_cache() {
 async fn a_deleted_key_is_passed_to_its_function() {
     let fixture = Fixture::started();
     let (recorder, mut records) = recorder();
-    let gone = |context: Context<State>| async move {
+    let gone = |context: ReconcileContext<State>| async move {
         context.recorder.record(format!("{} is gone", context.key()));
         Ok::<_, ReconcileError>(())
     };
@@ -69,7 +69,7 @@ async fn a_deleted_key_is_passed_to_its_function() {
 async fn the_error_hook_decides_what_follows() {
     let fixture = Fixture::started();
     let (recorder, mut records) = recorder();
-    let on_error = |object: &Arc<ConfigMap>, error: ReconcileError, context: &Context<State>| {
+    let on_error = |object: &Arc<ConfigMap>, error: ReconcileError, context: &ReconcileContext<State>| {
         let name = object.metadata.name.as_deref().unwrap_or_default();
         context.recorder.record(format!("{name} failed: {}", error.to_string().contains("missing")));
         match name {
@@ -97,7 +97,7 @@ async fn the_error_hook_decides_what_follows() {
 async fn a_typed_client_has_the_namespace_of_the_object() {
     let fixture = Fixture::started();
     let (recorder, mut records) = recorder();
-    let reconcile = |object: Arc<ConfigMap>, context: Context<State>| async move {
+    let reconcile = |object: Arc<ConfigMap>, context: ReconcileContext<State>| async move {
         let name = object.metadata.name.as_deref().unwrap_or_default();
         let secret = context.typed::<Secret>().get(name).await?;
         context.recorder.record(secret.metadata.namespace.unwrap_or_default());

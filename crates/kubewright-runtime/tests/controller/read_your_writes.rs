@@ -6,7 +6,7 @@ use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Secret};
 use kube::{Api, api::PostParams};
 use kubewright_apiserver::{Fault, Faults, Requests, Verb};
 use kubewright_runtime::{
-    Context, Error, InformerFactory, ObjectKey, WriteGate,
+    Error, InformerFactory, ObjectKey, ReconcileContext, WriteGate,
     controller::{Controller, ReconcileError},
 };
 use serde_json::json;
@@ -99,7 +99,7 @@ async fn a_stop_does_not_wait_for_the_cache() {
 /// the cache had the Secret when the reconciliation started.
 fn run_creator(fixture: &Fixture, recorder: Recorder<(String, bool)>) -> Running {
     let secrets = fixture.secrets.store();
-    let reconcile = move |config_map: Arc<ConfigMap>, context: Context| {
+    let reconcile = move |config_map: Arc<ConfigMap>, context: ReconcileContext| {
         let (recorder, key) = (recorder.clone(), context.key().clone());
         let is_cached = secrets.get_by_key(&key).is_some();
         async move {

@@ -10,7 +10,7 @@ use kubewright_apiserver::{Faults, Requests, Verb};
 use kubewright_apply::core_v1::SecretApply;
 use kubewright_runtime::{
     Error, SharedInformer,
-    controller::{Context, Controller, MANAGED_BY_LABEL},
+    controller::{Controller, MANAGED_BY_LABEL, ReconcileContext},
 };
 use serde_json::json;
 
@@ -20,7 +20,10 @@ use crate::{
 };
 
 /// Applies a Secret for each entry of the ConfigMap, and prunes the others.
-async fn reconcile_secrets(config_map: Arc<ConfigMap>, context: Context<Recorder<usize>>) -> Result<(), Error> {
+async fn reconcile_secrets(
+    config_map: Arc<ConfigMap>,
+    context: ReconcileContext<Recorder<usize>>,
+) -> Result<(), Error> {
     let mut secrets = Vec::new();
     for (entry, text) in config_map.data.iter().flatten() {
         let name = format!("{}-{entry}", context.key().name());
@@ -65,7 +68,7 @@ async fn owned_objects_are_applied_and_pruned() {
 async fn an_owner_of_another_namespace_is_rejected() {
     let fixture = Fixture::started();
     let (recorder, mut records) = recorder();
-    let reconcile = |config_map: Arc<ConfigMap>, context: Context<Recorder<String>>| async move {
+    let reconcile = |config_map: Arc<ConfigMap>, context: ReconcileContext<Recorder<String>>| async move {
         let error = context.apply_owned(&*config_map, SecretApply::new("a", "kube-system")).await.unwrap_err();
         context.record(error.to_string());
         let error = context.prune_owned::<_, Deployment>(&*config_map, &[]).await.unwrap_err();
@@ -125,7 +128,7 @@ async fn a_status_that_does_not_change_is_not_sent() {
     let deployments: SharedInformer<Deployment> = fixture.factory.informer();
     fixture.factory.start();
     let (recorder, mut records) = recorder();
-    let reconcile = |deployment: Arc<Deployment>, context: Context<Recorder<bool>>| async move {
+    let reconcile = |deployment: Arc<Deployment>, context: ReconcileContext<Recorder<bool>>| async move {
         context.record(context.update_status(&*deployment, |deployment| set_replicas(deployment, 3)).await?);
         Ok::<_, Error>(())
     };
@@ -145,7 +148,7 @@ async fn a_loop_of_own_writes_is_logged() {
     let deployments: SharedInformer<Deployment> = fixture.factory.informer();
     fixture.factory.start();
     let (recorder, mut records) = recorder();
-    let reconcile = |deployment: Arc<Deployment>, context: Context<Recorder<i32>>| async move {
+    let reconcile = |deployment: Arc<Deployment>, context: ReconcileContext<Recorder<i32>>| async move {
         let replicas = deployment.status.as_ref().and_then(|status| status.replicas).unwrap_or_default();
         context.record(replicas);
         if replicas < 10 {

@@ -8,7 +8,7 @@ use k8s_openapi::api::{
     core::v1::{Node, NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, Pod, Toleration},
 };
 use kube::ResourceExt;
-use kubewright_runtime::{Action, Context, Controller, Error, ObjectKey, ReconcileError, Store};
+use kubewright_runtime::{Action, Controller, Error, ObjectKey, ReconcileContext, ReconcileError, Store};
 
 use super::{
     children::{self, count, nonzero},
@@ -61,7 +61,7 @@ pub(super) fn controller(environment: &Environment) -> Controller {
         .build()
 }
 
-async fn reconcile(set: Arc<DaemonSet>, context: Context<State>) -> Result<Action, ReconcileError> {
+async fn reconcile(set: Arc<DaemonSet>, context: ReconcileContext<State>) -> Result<Action, ReconcileError> {
     if is_terminating(&*set) {
         return Ok(Action::Done);
     }
@@ -137,7 +137,7 @@ impl<'a> Daemons<'a> {
     }
 
     /// Creates missing pods, deletes unwanted ones, and replaces outdated ones within the limit.
-    async fn sync(&self, context: &Context<State>) -> Result<(), Error> {
+    async fn sync(&self, context: &ReconcileContext<State>) -> Result<(), Error> {
         let client = context.typed::<Pod>();
         for pod in &self.unwanted {
             self.delete(pod, context).await?;
@@ -164,7 +164,7 @@ impl<'a> Daemons<'a> {
         Ok(())
     }
 
-    async fn delete(&self, pod: &Pod, context: &Context<State>) -> Result<(), Error> {
+    async fn delete(&self, pod: &Pod, context: &ReconcileContext<State>) -> Result<(), Error> {
         match is_terminating(pod) {
             true => Ok(()),
             false => children::delete(&context.typed(), &context.events, &*self.set, pod).await,

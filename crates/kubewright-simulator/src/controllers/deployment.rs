@@ -11,7 +11,7 @@ use k8s_openapi::api::{
     apps::v1::{Deployment, DeploymentSpec, ReplicaSet},
     core::v1::Pod,
 };
-use kubewright_runtime::{Action, Context, Controller, Index, ReconcileError, Store};
+use kubewright_runtime::{Action, Controller, Index, ReconcileContext, ReconcileError, Store};
 
 use crate::{
     environment::{Environment, Recorder, controlled_by},
@@ -58,7 +58,7 @@ pub(super) fn controller(environment: &Environment) -> Controller {
         .build()
 }
 
-async fn reconcile(deployment: Arc<Deployment>, context: Context<State>) -> Result<Action, ReconcileError> {
+async fn reconcile(deployment: Arc<Deployment>, context: ReconcileContext<State>) -> Result<Action, ReconcileError> {
     let mut sets = Sets::of(Deployment::clone(&deployment), &context);
     if is_terminating(&*deployment) {
         return progress::update_status(&sets, &context).await;
@@ -77,7 +77,7 @@ async fn reconcile(deployment: Arc<Deployment>, context: Context<State>) -> Resu
 }
 
 /// Scales the new set up and the old ones down, within the limits.
-async fn roll(sets: &mut Sets, context: &Context<State>) -> Result<(), ReconcileError> {
+async fn roll(sets: &mut Sets, context: &ReconcileContext<State>) -> Result<(), ReconcileError> {
     sets.find_or_create_new(context).await?;
     let limits = limits(&sets.deployment);
     let Some(new) = sets.new.clone() else { return Ok(()) };
@@ -102,7 +102,7 @@ async fn roll(sets: &mut Sets, context: &Context<State>) -> Result<(), Reconcile
 }
 
 /// Stops all old pods before the new set is created.
-async fn recreate(sets: &mut Sets, context: &Context<State>) -> Result<(), ReconcileError> {
+async fn recreate(sets: &mut Sets, context: &ReconcileContext<State>) -> Result<(), ReconcileError> {
     sets.find_new(context).await?;
     let mut has_scaled = false;
     for set in &sets.active_old() {

@@ -13,7 +13,7 @@ use kube::{
     ResourceExt,
     api::{DeleteParams, PostParams},
 };
-use kubewright_runtime::{Action, Context, Controller, Error, ObjectKey, ReconcileError, Store};
+use kubewright_runtime::{Action, Controller, Error, ObjectKey, ReconcileContext, ReconcileError, Store};
 
 use crate::{
     environment::Environment,
@@ -58,7 +58,7 @@ fn selects(service: &Service, pod: &Pod) -> bool {
     selector.is_some_and(|selector| !selector.is_empty() && labels::contains(pod.labels(), selector))
 }
 
-async fn reconcile(service: Arc<Service>, context: Context<State>) -> Result<Action, ReconcileError> {
+async fn reconcile(service: Arc<Service>, context: ReconcileContext<State>) -> Result<Action, ReconcileError> {
     let spec = service.spec.clone().unwrap_or_default();
     let has_selector = spec.selector.as_ref().is_some_and(|selector| !selector.is_empty());
     if is_terminating(&*service) || !has_selector || spec.type_.as_deref() == Some("ExternalName") {
@@ -88,7 +88,7 @@ async fn reconcile(service: Arc<Service>, context: Context<State>) -> Result<Act
 }
 
 /// Updates existing slices, creates missing ones and deletes the rest.
-async fn write(service: &Service, desired: Vec<EndpointSlice>, context: &Context<State>) -> Result<(), Error> {
+async fn write(service: &Service, desired: Vec<EndpointSlice>, context: &ReconcileContext<State>) -> Result<(), Error> {
     let mut existing = context.slices.list_namespace(context.key().namespace());
     existing.retain(|slice| controller_of(&**slice).is_some_and(|by| Some(&by.uid) == service.metadata.uid.as_ref()));
     existing.sort_by_key(|slice| slice.name_any());
@@ -136,7 +136,7 @@ fn slice(service: &Service, ports: &[EndpointPort], endpoints: &[Endpoint]) -> E
 }
 
 /// Returns the endpoint of a pod that has an address.
-fn endpoint(service: &Service, pod: &Pod, context: &Context<State>) -> Option<Endpoint> {
+fn endpoint(service: &Service, pod: &Pod, context: &ReconcileContext<State>) -> Option<Endpoint> {
     let address = pod.status.as_ref()?.pod_ip.clone()?;
     let node = pods::node_name(pod).map(str::to_owned);
     let zone = node.as_ref().and_then(|node| context.nodes.get("", node)).map(|node| nodes::zone(&node).to_owned());

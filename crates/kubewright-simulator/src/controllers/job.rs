@@ -10,7 +10,7 @@ use k8s_openapi::api::{
     core::v1::{EnvVar, EnvVarSource, ObjectFieldSelector, Pod},
 };
 use kube::{ResourceExt, api::DeleteParams};
-use kubewright_runtime::{Action, Context, Controller, Preconditions, ReconcileError, Store};
+use kubewright_runtime::{Action, Controller, Preconditions, ReconcileContext, ReconcileError, Store};
 
 use super::children::{self, BURST, count, nonzero};
 use crate::{
@@ -43,7 +43,7 @@ pub(super) fn controller(environment: &Environment) -> Controller {
         .build()
 }
 
-async fn reconcile(job: Arc<Job>, context: Context<State>) -> Result<Action, ReconcileError> {
+async fn reconcile(job: Arc<Job>, context: ReconcileContext<State>) -> Result<Action, ReconcileError> {
     let owned = controlled_by(&context.pods, &*job);
     let spec = job.spec.clone().unwrap_or_default();
     if is_terminating(&*job) || has_condition(&job, "Complete") || has_condition(&job, "Failed") {
@@ -106,7 +106,7 @@ impl Verdict {
         }
     }
 
-    fn report(&self, job: &Job, context: &Context<State>) {
+    fn report(&self, job: &Job, context: &ReconcileContext<State>) {
         match self {
             Verdict::Running => {}
             Verdict::Complete => context.events.normal(job, "Completed", "Job completed"),
@@ -154,7 +154,13 @@ fn restarts(spec: &JobSpec, owned: &[Arc<Pod>]) -> i32 {
 }
 
 /// Adds the conditions of a job that has ended: the first one at once, and the last one when all pods have ended.
-fn finish(status: &mut JobStatus, verdict: &Verdict, spec: &JobSpec, has_ended: bool, context: &Context<State>) {
+fn finish(
+    status: &mut JobStatus,
+    verdict: &Verdict,
+    spec: &JobSpec,
+    has_ended: bool,
+    context: &ReconcileContext<State>,
+) {
     let (first, last, reason, message) = match verdict {
         Verdict::Running => {
             set_suspended(status, spec, context);
@@ -174,7 +180,7 @@ fn finish(status: &mut JobStatus, verdict: &Verdict, spec: &JobSpec, has_ended: 
     }
 }
 
-fn set_suspended(status: &mut JobStatus, spec: &JobSpec, context: &Context<State>) {
+fn set_suspended(status: &mut JobStatus, spec: &JobSpec, context: &ReconcileContext<State>) {
     let is_suspended = spec.suspend == Some(true);
     let known = status.conditions.iter().flatten().find(|condition| condition.type_ == "Suspended");
     let was_suspended = known.is_some_and(|known| known.status == "True");
@@ -218,7 +224,7 @@ async fn manage(
     status: &JobStatus,
     active: &[Arc<Pod>],
     owned: &[Arc<Pod>],
-    context: &Context<State>,
+    context: &ReconcileContext<State>,
 ) -> Result<Option<Duration>, ReconcileError> {
     let parallelism = spec.parallelism.unwrap_or(1);
     let succeeded = status.succeeded.unwrap_or_default();
@@ -288,7 +294,7 @@ fn indexed(mut pod: Pod, job: &Job, index: i32) -> Pod {
     pod
 }
 
-async fn delete(job: &Job, pods: &[Arc<Pod>], context: &Context<State>) -> Result<(), ReconcileError> {
+async fn delete(job: &Job, pods: &[Arc<Pod>], context: &ReconcileContext<State>) -> Result<(), ReconcileError> {
     for pod in pods {
         children::delete(&context.typed(), &context.events, job, pod).await?;
     }
@@ -296,7 +302,7 @@ async fn delete(job: &Job, pods: &[Arc<Pod>], context: &Context<State>) -> Resul
 }
 
 /// Deletes a job that ended longer ago than its time to live.
-async fn expire(job: &Job, spec: &JobSpec, context: &Context<State>) -> Result<Action, ReconcileError> {
+async fn expire(job: &Job, spec: &JobSpec, context: &ReconcileContext<State>) -> Result<Action, ReconcileError> {
     let Some(ttl) = spec.ttl_seconds_after_finished.filter(|_| !is_terminating(job)) else { return Ok(Action::Done) };
     let ended = job.status.iter().flat_map(|status| status.conditions.iter().flatten());
     let ended = ended.filter(|one| one.type_ == "Complete" || one.type_ == "Failed");

@@ -15,7 +15,7 @@ use k8s_openapi::{
     apimachinery::pkg::apis::meta::v1::{Condition, Time},
 };
 use kube::ResourceExt;
-use kubewright_runtime::{Action, Context, Controller, ObjectKey, ReconcileError, Store};
+use kubewright_runtime::{Action, Controller, ObjectKey, ReconcileContext, ReconcileError, Store};
 use tokio::time::Instant;
 
 use super::children::count;
@@ -83,7 +83,10 @@ fn selects(budget: &PodDisruptionBudget, pod: &Pod) -> bool {
     labels::matches_optional(selector, pod.labels())
 }
 
-async fn reconcile(budget: Arc<PodDisruptionBudget>, context: Context<State>) -> Result<Action, ReconcileError> {
+async fn reconcile(
+    budget: Arc<PodDisruptionBudget>,
+    context: ReconcileContext<State>,
+) -> Result<Action, ReconcileError> {
     if is_terminating(&*budget) {
         return Ok(Action::Done);
     }
@@ -139,7 +142,7 @@ impl State {
 }
 
 /// Returns the expected number of pods: those that exist, or those that their workloads should have.
-fn expected(spec: &PodDisruptionBudgetSpec, pods: &[Arc<Pod>], context: &Context<State>) -> i32 {
+fn expected(spec: &PodDisruptionBudgetSpec, pods: &[Arc<Pod>], context: &ReconcileContext<State>) -> i32 {
     if !budget::needs_scale(spec) {
         return count(pods.len());
     }
@@ -152,7 +155,7 @@ fn expected(spec: &PodDisruptionBudgetSpec, pods: &[Arc<Pod>], context: &Context
 }
 
 /// Returns the workload of a pod and its number of replicas. The API server does not have the scale of other workloads.
-fn scale(pod: &Pod, context: &Context<State>) -> Option<(String, i32)> {
+fn scale(pod: &Pod, context: &ReconcileContext<State>) -> Option<(String, i32)> {
     let (namespace, owner) = (pod.metadata.namespace.as_deref().unwrap_or_default(), controller_of(pod)?);
     match owner.kind.as_str() {
         "ReplicaSet" => {

@@ -8,7 +8,7 @@ use k8s_openapi::api::{
     core::v1::{Pod, PodTemplateSpec},
 };
 use kube::ResourceExt;
-use kubewright_runtime::{Action, Context, Controller, Error, ReconcileError, Store};
+use kubewright_runtime::{Action, Controller, Error, ReconcileContext, ReconcileError, Store};
 
 use super::children::{self, BURST, count, nonzero};
 use crate::{
@@ -37,7 +37,7 @@ pub(super) fn controller(environment: &Environment) -> Controller {
         .build()
 }
 
-async fn reconcile(set: Arc<ReplicaSet>, context: Context<State>) -> Result<Action, ReconcileError> {
+async fn reconcile(set: Arc<ReplicaSet>, context: ReconcileContext<State>) -> Result<Action, ReconcileError> {
     let owned = controlled_by(&context.pods, &*set);
     let active: Vec<_> = owned.iter().filter(|pod| is_active(pod)).cloned().collect();
     let failure = match is_terminating(&*set) {
@@ -56,7 +56,7 @@ async fn reconcile(set: Arc<ReplicaSet>, context: Context<State>) -> Result<Acti
 }
 
 /// Creates or deletes pods up to the desired number.
-async fn scale(set: &ReplicaSet, active: &[Arc<Pod>], context: &Context<State>) -> Result<(), Failure> {
+async fn scale(set: &ReplicaSet, active: &[Arc<Pod>], context: &ReconcileContext<State>) -> Result<(), Failure> {
     let (desired, client) = (desired(set), context.typed::<Pod>());
     let missing = desired.saturating_sub(active.len()).min(BURST);
     let pod = pods::from_template(&template(set), set);

@@ -9,7 +9,7 @@ use k8s_openapi::api::{
     core::v1::{PersistentVolumeClaim, Pod},
 };
 use kube::{ResourceExt, api::PostParams};
-use kubewright_runtime::{Action, Context, Controller, Error, ReconcileError, Store};
+use kubewright_runtime::{Action, Controller, Error, ReconcileContext, ReconcileError, Store};
 
 use super::{
     children::{self, count, nonzero},
@@ -56,7 +56,7 @@ struct Workload {
     current: String,
 }
 
-async fn reconcile(set: Arc<StatefulSet>, context: Context<State>) -> Result<Action, ReconcileError> {
+async fn reconcile(set: Arc<StatefulSet>, context: ReconcileContext<State>) -> Result<Action, ReconcileError> {
     let spec = set.spec.clone().unwrap_or_default();
     let pods = controlled_by(&context.pods, &*set);
     if is_terminating(&*set) {
@@ -83,7 +83,7 @@ async fn reconcile(set: Arc<StatefulSet>, context: Context<State>) -> Result<Act
 impl Workload {
     /// Creates missing pods, deletes surplus ones and updates outdated ones. With the policy `OrderedReady` it stops at
     /// the first pod that must be waited for.
-    async fn step(&self, context: &Context<State>) -> Result<(), Error> {
+    async fn step(&self, context: &ReconcileContext<State>) -> Result<(), Error> {
         let is_ordered = self.spec.pod_management_policy.as_deref() != Some("Parallel");
         for ordinal in self.desired() {
             if !self.ensure(ordinal, context).await? && is_ordered {
@@ -122,7 +122,7 @@ impl Workload {
 
     /// Creates the pod of an ordinal if it does not exist, and replaces it if it ended. Returns whether it is
     /// available.
-    async fn ensure(&self, number: i32, context: &Context<State>) -> Result<bool, Error> {
+    async fn ensure(&self, number: i32, context: &ReconcileContext<State>) -> Result<bool, Error> {
         match self.pod(number) {
             Some(pod) if is_terminating(&**pod) => Ok(false),
             Some(pod) if has_finished(pod) => {
@@ -175,7 +175,7 @@ impl Workload {
     }
 
     /// Deletes the last outdated pod, if all later ones are updated and ready.
-    async fn update_one(&self, context: &Context<State>) -> Result<(), Error> {
+    async fn update_one(&self, context: &ReconcileContext<State>) -> Result<(), Error> {
         if !self.is_rolling() {
             return Ok(());
         }

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use kubewright_core::KubeSchema;
+use kubewright_core::CrdSchema;
 use serde::{Deserialize, Serialize};
 
-#[derive(Deserialize, KubeSchema, Serialize)]
+#[derive(Deserialize, CrdSchema, Serialize)]
 struct Spec {
     #[schema(unique)]
     text: String,

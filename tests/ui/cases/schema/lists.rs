@@ -1,9 +1,9 @@
 //! Errors of list types and keys.
 
-use kubewright_core::KubeSchema;
+use kubewright_core::CrdSchema;
 use serde::{Deserialize, Serialize};
 
-#[derive(Deserialize, KubeSchema, Serialize)]
+#[derive(Deserialize, CrdSchema, Serialize)]
 struct Spec {
     #[schema(list_type = map)]
     no_keys: Vec<Item>,
@@ -17,7 +17,7 @@ struct Spec {
     both: Item,
 }
 
-#[derive(Deserialize, KubeSchema, Serialize)]
+#[derive(Deserialize, CrdSchema, Serialize)]
 struct Item {
     name: String,
 }

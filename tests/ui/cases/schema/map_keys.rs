@@ -2,16 +2,16 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use kubewright_core::KubeSchema;
+use kubewright_core::CrdSchema;
 use serde::{Deserialize, Serialize};
 
-#[derive(Deserialize, Eq, KubeSchema, Ord, PartialEq, PartialOrd, Serialize)]
+#[derive(Deserialize, Eq, CrdSchema, Ord, PartialEq, PartialOrd, Serialize)]
 struct Point {
     x: i32,
     y: i32,
 }
 
-#[derive(Deserialize, Eq, KubeSchema, Ord, PartialEq, PartialOrd, Serialize)]
+#[derive(Deserialize, Eq, CrdSchema, Ord, PartialEq, PartialOrd, Serialize)]
 enum Shape {
     Circle { radius: i32 },
     Square(i32),
@@ -19,7 +19,7 @@ enum Shape {
 
 type Flag = bool;
 
-#[derive(Deserialize, KubeSchema, Serialize)]
+#[derive(Deserialize, CrdSchema, Serialize)]
 struct Spec {
     points: BTreeMap<Point, String>,
     flags: Option<BTreeMap<Flag, String>>,

@@ -1,9 +1,9 @@
 //! `nullable` and `required` on an `Option`, which is omitted when it is `None`.
 
-use kubewright_core::{KubeSchema, Nullable};
+use kubewright_core::{CrdSchema, Nullable};
 use serde::{Deserialize, Serialize};
 
-#[derive(Deserialize, KubeSchema, Serialize)]
+#[derive(Deserialize, CrdSchema, Serialize)]
 struct Spec {
     #[schema(nullable, required)]
     option: Option<String>,

@@ -1,9 +1,9 @@
 //! Errors of CEL rules.
 
-use kubewright_core::KubeSchema;
+use kubewright_core::CrdSchema;
 use serde::{Deserialize, Serialize};
 
-#[derive(Deserialize, KubeSchema, Serialize)]
+#[derive(Deserialize, CrdSchema, Serialize)]
 #[schema(validation(message = "no rule"))]
 struct Spec {
     #[schema(validation(rule = ""))]
@@ -24,7 +24,7 @@ struct Spec {
     h: i32,
 }
 
-#[derive(Deserialize, KubeSchema, Serialize)]
+#[derive(Deserialize, CrdSchema, Serialize)]
 struct Item {
     x: i32,
 }

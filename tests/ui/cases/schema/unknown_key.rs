@@ -1,9 +1,9 @@
 //! A misspelt key.
 
-use kubewright_core::KubeSchema;
+use kubewright_core::CrdSchema;
 use serde::{Deserialize, Serialize};
 
-#[derive(Deserialize, KubeSchema, Serialize)]
+#[derive(Deserialize, CrdSchema, Serialize)]
 struct Spec {
     #[schema(qqqqqqqq = 1)]
     size: i32,

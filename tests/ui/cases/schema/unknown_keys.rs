@@ -1,9 +1,9 @@
 //! Unknown keys, nested ones included.
 
-use kubewright_core::KubeSchema;
+use kubewright_core::CrdSchema;
 use serde::{Deserialize, Serialize};
 
-#[derive(Deserialize, KubeSchema, Serialize)]
+#[derive(Deserialize, CrdSchema, Serialize)]
 #[schema(exactly_oneof = [a, b])]
 struct Spec {
     #[schema(minimum = 1)]

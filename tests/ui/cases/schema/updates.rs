@@ -1,9 +1,9 @@
 //! Errors of keys about updates.
 
-use kubewright_core::KubeSchema;
+use kubewright_core::CrdSchema;
 use serde::{Deserialize, Serialize};
 
-#[derive(Deserialize, KubeSchema, Serialize)]
+#[derive(Deserialize, CrdSchema, Serialize)]
 struct Spec {
     #[schema(update = [no_set])]
     required: String,

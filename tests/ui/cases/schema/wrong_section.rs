@@ -1,9 +1,9 @@
 //! Keys that do not apply to the item.
 
-use kubewright_core::KubeSchema;
+use kubewright_core::CrdSchema;
 use serde::{Deserialize, Serialize};
 
-#[derive(Deserialize, KubeSchema, Serialize)]
+#[derive(Deserialize, CrdSchema, Serialize)]
 #[schema(immutable, column = "A", nullable)]
 struct Spec {
     #[schema(exactly_one_of = [size, name])]
@@ -17,15 +17,15 @@ struct Spec {
     rest: Rest,
 }
 
-#[derive(Deserialize, KubeSchema, Serialize)]
+#[derive(Deserialize, CrdSchema, Serialize)]
 struct Rest {
     more: Option<String>,
 }
 
-#[derive(Deserialize, KubeSchema, Serialize)]
+#[derive(Deserialize, CrdSchema, Serialize)]
 struct Wrapped(#[schema(min = 1)] u8);
 
-#[derive(Deserialize, KubeSchema, Serialize)]
+#[derive(Deserialize, CrdSchema, Serialize)]
 enum Shape {
     #[schema(title = "round")]
     Circle,

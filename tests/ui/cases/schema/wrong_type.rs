@@ -1,11 +1,11 @@
 //! Keys that do not apply to the type of the field.
 
-use kubewright_core::KubeSchema;
+use kubewright_core::CrdSchema;
 use serde::{Deserialize, Serialize};
 
 use std::collections::BTreeMap;
 
-#[derive(Deserialize, KubeSchema, Serialize)]
+#[derive(Deserialize, CrdSchema, Serialize)]
 struct Spec {
     #[schema(length = 1..=9)]
     size: i32,

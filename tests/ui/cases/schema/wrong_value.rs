@@ -1,9 +1,9 @@
 //! Invalid values.
 
-use kubewright_core::KubeSchema;
+use kubewright_core::CrdSchema;
 use serde::{Deserialize, Serialize};
 
-#[derive(Deserialize, KubeSchema, Serialize)]
+#[derive(Deserialize, CrdSchema, Serialize)]
 struct Spec {
     #[schema(min = "one")]
     a: i32,

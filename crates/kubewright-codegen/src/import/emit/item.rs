@@ -22,11 +22,11 @@ pub(super) fn item(i: usize, scope: &Scope<'_>) -> Vec<TokenStream> {
     let DocAttributes { docs, helpers } = item_docs(&item.docs);
     let schema = attributes::of_type(&item.attributes);
     let default = scope.types.has_default(i).then(|| quote!(Default,));
-    let [apply, deep_copy, kube_schema] =
-        ["ApplyConfiguration", "DeepCopy", "KubeSchema"].map(|name| scope.path(&format!("kubewright_core::{name}")));
+    let [apply, deep_copy, crd_schema] =
+        ["ApplyConfiguration", "DeepCopy", "CrdSchema"].map(|name| scope.path(&format!("kubewright_core::{name}")));
     let [deserialize, serialize] = ["Deserialize", "Serialize"].map(|name| scope.path(&format!("serde::{name}")));
     let derives = quote! {
-        #[derive(Clone, Debug, #default PartialEq, #apply, #deep_copy, #deserialize, #kube_schema, #serialize)]
+        #[derive(Clone, Debug, #default PartialEq, #apply, #deep_copy, #deserialize, #crd_schema, #serialize)]
     };
     match &item.body {
         Body::Struct { .. } => {
@@ -43,7 +43,7 @@ pub(super) fn item(i: usize, scope: &Scope<'_>) -> Vec<TokenStream> {
             vec![quote! {
                 #(#docs)*
                 #[derive(
-                    Clone, Copy, Debug, PartialEq, Eq, #apply, #deep_copy, #deserialize, #kube_schema, #serialize
+                    Clone, Copy, Debug, PartialEq, Eq, #apply, #deep_copy, #deserialize, #crd_schema, #serialize
                 )]
                 #(#helpers)* #(#schema)*
                 pub enum #name { #(#variants,)* }

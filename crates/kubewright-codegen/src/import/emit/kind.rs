@@ -24,12 +24,12 @@ pub(super) fn items(kind: &Kind, item: usize, scope: &Scope<'_>) -> Vec<TokenStr
     let deprecated = deprecated(kind);
     let (genclient, k8s, patches) = (genclient(kind), k8s(kind, name), patches(kind));
     let status = lacks_status(kind, scope.types).then(|| status(scope));
-    let [apply, deep_copy, kube_schema, object] = ["ApplyConfiguration", "DeepCopy", "KubeSchema", "Object"]
+    let [apply, deep_copy, crd_schema, object] = ["ApplyConfiguration", "DeepCopy", "CrdSchema", "Object"]
         .map(|name| scope.path(&format!("kubewright_core::{name}")));
     let metadata = scope.path("k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta");
     let root = quote! {
         #(#docs)* #deprecated #defaults
-        #[derive(Clone, Debug, #default PartialEq, #apply, #deep_copy, #kube_schema, #object)]
+        #[derive(Clone, Debug, #default PartialEq, #apply, #deep_copy, #crd_schema, #object)]
         #genclient
         #[k8s(#(#k8s),*)]
         #(#helpers)* #camel_case #(#schema)* #patches

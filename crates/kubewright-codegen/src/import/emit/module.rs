@@ -77,7 +77,7 @@ fn imports(module: &Module, scope: &Scope<'_>) -> (Vec<String>, Vec<String>) {
     let meta = "k8s_openapi::apimachinery::pkg::apis::meta::v1";
     paths.extend(["ListMeta", "ObjectMeta"].map(|name| format!("{meta}::{name}")));
     paths.extend(types.kubernetes().iter().map(|known| format!("{}::{}", known.module, known.name)));
-    let derives = ["ApplyConfiguration", "DeepCopy", "KubeSchema", "Object", "ObjectList"];
+    let derives = ["ApplyConfiguration", "DeepCopy", "CrdSchema", "Object", "ObjectList"];
     paths.extend(derives.map(|name| format!("kubewright_core::{name}")));
     if types.items.len() > module.kinds.len() {
         paths.extend(["Deserialize", "Serialize"].map(|name| format!("serde::{name}")));

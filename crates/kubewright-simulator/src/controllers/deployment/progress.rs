@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use k8s_openapi::api::apps::v1::{DeploymentCondition, DeploymentStatus, ReplicaSet};
 use kube::ResourceExt;
-use kubewright_runtime::{Action, Context, Error, ReconcileError};
+use kubewright_runtime::{Action, Error, ReconcileContext, ReconcileError};
 
 use super::{State, limits, replica_sets::Sets, spec};
 use crate::model::clock::{Clock, seconds};
@@ -27,14 +27,17 @@ fn is_complete_status(sets: &Sets, status: &DeploymentStatus) -> bool {
 }
 
 /// Writes the counts and the condition `Available`.
-pub(super) async fn update_status(sets: &Sets, context: &Context<State>) -> Result<Action, ReconcileError> {
+pub(super) async fn update_status(sets: &Sets, context: &ReconcileContext<State>) -> Result<Action, ReconcileError> {
     let status = status(sets, &context.clock);
     context.update_status(&sets.deployment, |deployment| deployment.status = Some(status)).await?;
     Ok(Action::Done)
 }
 
 /// Writes the counts and all conditions. The deployment is reconciled again when its rollout times out.
-pub(super) async fn update_rollout_status(sets: &Sets, context: &Context<State>) -> Result<Action, ReconcileError> {
+pub(super) async fn update_rollout_status(
+    sets: &Sets,
+    context: &ReconcileContext<State>,
+) -> Result<Action, ReconcileError> {
     let (clock, mut status) = (&context.clock, status(sets, &context.clock));
     let deadline = spec(&sets.deployment).progress_deadline_seconds.filter(|deadline| *deadline != i32::MAX);
     let mut next = None;
@@ -104,7 +107,7 @@ fn has_progressed(sets: &Sets, new: &DeploymentStatus) -> bool {
 }
 
 /// Reports that the new set exists, if no condition reports progress yet.
-pub(super) fn report_found(sets: &mut Sets, name: &str, context: &Context<State>) {
+pub(super) fn report_found(sets: &mut Sets, name: &str, context: &ReconcileContext<State>) {
     let is_known = find(&counts(sets), PROGRESSING).is_some();
     if !is_known && spec(&sets.deployment).progress_deadline_seconds.is_some() {
         let found = condition(PROGRESSING, "True", "FoundNewReplicaSet", format!("Found new replica set {name:?}"));
@@ -113,7 +116,7 @@ pub(super) fn report_found(sets: &mut Sets, name: &str, context: &Context<State>
 }
 
 /// Reports that the new set was created.
-pub(super) fn report_created(sets: &mut Sets, name: &str, context: &Context<State>) {
+pub(super) fn report_created(sets: &mut Sets, name: &str, context: &ReconcileContext<State>) {
     if spec(&sets.deployment).progress_deadline_seconds.is_some() {
         let message = format!("Created new replica set {name:?}");
         record(sets, condition(PROGRESSING, "True", "NewReplicaSetCreated", message), context);
@@ -125,7 +128,7 @@ pub(super) async fn report_failed_creation(
     sets: &mut Sets,
     name: &str,
     error: Error,
-    context: &Context<State>,
+    context: &ReconcileContext<State>,
 ) -> Result<(), ReconcileError> {
     let message = format!("Failed to create new replica set {name:?}: {error}");
     context.events.warning(&sets.deployment, "ReplicaSetCreateError", message.clone());
@@ -135,7 +138,7 @@ pub(super) async fn report_failed_creation(
 }
 
 /// Adds or removes the conditions that report a pause.
-pub(super) fn update_pause(sets: &mut Sets, context: &Context<State>) {
+pub(super) fn update_pause(sets: &mut Sets, context: &ReconcileContext<State>) {
     let spec = spec(&sets.deployment);
     let status = sets.deployment.status.clone().unwrap_or_default();
     let reason = find(&status, PROGRESSING).and_then(|known| known.reason.clone()).unwrap_or_default();
@@ -151,7 +154,7 @@ pub(super) fn update_pause(sets: &mut Sets, context: &Context<State>) {
 }
 
 /// Sets a condition of the status that is written at the end of the reconciliation.
-fn record(sets: &mut Sets, changed: DeploymentCondition, context: &Context<State>) {
+fn record(sets: &mut Sets, changed: DeploymentCondition, context: &ReconcileContext<State>) {
     let mut status = counts(sets);
     set(&mut status, changed, &context.clock);
     sets.conditions = status.conditions;

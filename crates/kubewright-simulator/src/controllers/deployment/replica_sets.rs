@@ -13,7 +13,7 @@ use kube::{
     ResourceExt,
     api::{DeleteParams, Patch, PatchParams, PostParams},
 };
-use kubewright_runtime::{Context, Error, Preconditions, ReconcileError};
+use kubewright_runtime::{Error, Preconditions, ReconcileContext, ReconcileError};
 use serde_json::json;
 
 use super::{BY_DEPLOYMENT, State, annotations, desired, limits, progress, spec};
@@ -35,7 +35,7 @@ pub(super) struct Sets {
 
 impl Sets {
     /// Returns the sets in the cache.
-    pub(super) fn of(deployment: Deployment, context: &Context<State>) -> Self {
+    pub(super) fn of(deployment: Deployment, context: &ReconcileContext<State>) -> Self {
         let mut sets = context.sets.by_index(&BY_DEPLOYMENT, deployment.metadata.uid.as_deref().unwrap_or_default());
         sets.sort_by(|a, b| by_age(a, b));
         let template = hashless(&spec(&deployment).template);
@@ -63,7 +63,7 @@ impl Sets {
     }
 
     /// Updates the revisions of the new set, if it exists, and of the Deployment.
-    pub(super) async fn find_new(&mut self, context: &Context<State>) -> Result<(), ReconcileError> {
+    pub(super) async fn find_new(&mut self, context: &ReconcileContext<State>) -> Result<(), ReconcileError> {
         let Some(new) = self.new.clone() else { return Ok(()) };
         let revision = self.next_revision();
         let annotations = annotations::of_new_set(&self.deployment, new.annotations(), revision);
@@ -84,7 +84,7 @@ impl Sets {
     }
 
     /// Finds the new set, or creates it.
-    pub(super) async fn find_or_create_new(&mut self, context: &Context<State>) -> Result<(), ReconcileError> {
+    pub(super) async fn find_or_create_new(&mut self, context: &ReconcileContext<State>) -> Result<(), ReconcileError> {
         if self.new.is_some() {
             return self.find_new(context).await;
         }
@@ -118,7 +118,7 @@ impl Sets {
         &mut self,
         name: &str,
         error: Error,
-        context: &Context<State>,
+        context: &ReconcileContext<State>,
     ) -> Result<(), ReconcileError> {
         let existing = context.typed::<ReplicaSet>().get(name).await?;
         let is_own =
@@ -139,7 +139,7 @@ impl Sets {
         &mut self,
         set: &Arc<ReplicaSet>,
         replicas: i32,
-        context: &Context<State>,
+        context: &ReconcileContext<State>,
     ) -> Result<bool, ReconcileError> {
         let (before, mut annotations) = (desired(set), set.annotations().clone());
         annotations.extend(annotations::of_scaling(&self.deployment));
@@ -163,7 +163,7 @@ impl Sets {
     }
 
     /// Deletes the oldest sets without pods that exceed the limit of the history.
-    pub(super) async fn delete_history(&self, context: &Context<State>) -> Result<(), ReconcileError> {
+    pub(super) async fn delete_history(&self, context: &ReconcileContext<State>) -> Result<(), ReconcileError> {
         let limit = spec(&self.deployment).revision_history_limit.unwrap_or(10);
         let mut old: Vec<_> = self.old.iter().filter(|set| set.metadata.deletion_timestamp.is_none()).collect();
         old.sort_by_key(|set| annotations::revision(&***set));
@@ -213,7 +213,7 @@ impl Sets {
 
     /// Records the revision in the Deployment. It is a change of the status, as in kube-controller-manager, so that the
     /// generation remains.
-    async fn set_revision(&mut self, revision: i64, context: &Context<State>) -> Result<(), ReconcileError> {
+    async fn set_revision(&mut self, revision: i64, context: &ReconcileContext<State>) -> Result<(), ReconcileError> {
         if annotations::revision(&self.deployment) != revision {
             let mut updated = self.deployment.clone();
             updated.annotations_mut().insert(annotations::REVISION.to_owned(), revision.to_string());

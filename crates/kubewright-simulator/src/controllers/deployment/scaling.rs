@@ -4,7 +4,7 @@ use std::{cmp::Reverse, sync::Arc};
 
 use k8s_openapi::api::apps::v1::ReplicaSet;
 use kube::ResourceExt;
-use kubewright_runtime::{Context, ReconcileError};
+use kubewright_runtime::{ReconcileContext, ReconcileError};
 
 use super::{State, annotations, desired, is_recreated, limits, replica_sets::Sets, replicas};
 use crate::model::rollout::{Proportion, scale_proportionally};
@@ -17,7 +17,7 @@ pub(super) fn is_requested(sets: &Sets) -> bool {
 }
 
 /// Scales the sets to the number of replicas: the only active one, or all in proportion to their sizes.
-pub(super) async fn scale(sets: &mut Sets, context: &Context<State>) -> Result<(), ReconcileError> {
+pub(super) async fn scale(sets: &mut Sets, context: &ReconcileContext<State>) -> Result<(), ReconcileError> {
     let limits = limits(&sets.deployment);
     if let Some(set) = only_active_or_latest(sets) {
         sets.scale(&set, limits.replicas, context).await?;

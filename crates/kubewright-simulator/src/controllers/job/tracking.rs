@@ -14,7 +14,7 @@ use kube::{
     ResourceExt,
     api::{Patch, PatchParams},
 };
-use kubewright_runtime::{Context, Error};
+use kubewright_runtime::{Error, ReconcileContext};
 use serde_json::json;
 
 use super::{INDEX, State};
@@ -74,18 +74,18 @@ impl Tracked {
     }
 
     /// Removes the finalizers of the counted pods.
-    pub(super) async fn release(&self, context: &Context<State>) -> Result<(), Error> {
+    pub(super) async fn release(&self, context: &ReconcileContext<State>) -> Result<(), Error> {
         release(&self.counted, context).await
     }
 }
 
 /// Removes the finalizers of all pods of a job that has ended.
-pub(super) async fn release_all(owned: &[Arc<Pod>], context: &Context<State>) -> Result<(), Error> {
+pub(super) async fn release_all(owned: &[Arc<Pod>], context: &ReconcileContext<State>) -> Result<(), Error> {
     let tracked: Vec<_> = owned.iter().filter(|pod| is_tracked(pod)).cloned().collect();
     release(&tracked, context).await
 }
 
-async fn release(pods: &[Arc<Pod>], context: &Context<State>) -> Result<(), Error> {
+async fn release(pods: &[Arc<Pod>], context: &ReconcileContext<State>) -> Result<(), Error> {
     for pod in pods {
         let finalizers: Vec<_> = pod.finalizers().iter().filter(|one| *one != FINALIZER).collect();
         let metadata = json!({"uid": pod.uid(), "resourceVersion": pod.resource_version(), "finalizers": finalizers});

@@ -6,7 +6,7 @@ use std::{io, sync::Arc};
 
 use anyhow::Result;
 use kubewright_manager::{
-    BoxError, CancellationToken, Group, Manager,
+    BoxError, CancellationToken, Manager, Replicas,
     serving::{MetricsHandler, Router, Server, ServerConfig},
 };
 use kubewright_runtime::{
@@ -34,10 +34,10 @@ async fn main() -> Result<()> {
     let router = Router::new().health(manager.health()).get("/metrics", MetricsHandler::from(prometheus));
     let server = Server::bind(ServerConfig::new("http", 0), router)?;
     let manager = manager
-        .add(Group::Always, "http", server)
-        .add(Group::Always, "informers", informers.factory().clone())
-        .add(Group::LeaderElected, "loggers", controller)
-        .add(Group::LeaderElected, "ready", report_ready)
+        .add(Replicas::All, "http", server)
+        .add(Replicas::All, "informers", informers.factory().clone())
+        .add(Replicas::Leader, "loggers", controller)
+        .add(Replicas::Leader, "ready", report_ready)
         .build()?;
     manager.run_until_signal().await?;
     Ok(())

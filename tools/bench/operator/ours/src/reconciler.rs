@@ -5,7 +5,7 @@ use std::sync::Arc;
 use k8s_openapi::api::core::v1::ConfigMap;
 use kubewright_apply::core_v1::ConfigMapApply;
 use kubewright_runtime::{
-    Context, Controller, Error,
+    Controller, Error, ReconcileContext,
     controller::{Predicate, Watch},
     kube::Client,
     metrics::MetricsProvider,
@@ -32,7 +32,7 @@ pub(crate) fn controller(
 }
 
 /// Drives the ConfigMap and the status of a Logger towards its spec.
-async fn reconcile(logger: Arc<Logger>, ctx: Context) -> Result<(), Error> {
+async fn reconcile(logger: Arc<Logger>, ctx: ReconcileContext) -> Result<(), Error> {
     let config_map = ConfigMapApply::new(ctx.key().name(), ctx.key().namespace()).with_data(data(&logger));
     ctx.apply_owned(&*logger, config_map).await?;
     ctx.update_status(&*logger, |logger| logger.status = Some(status(logger))).await?;

@@ -36,7 +36,7 @@ impl TypeMeta {
 ///   encodes differently.
 /// - It is always encoded with exactly one `apiVersion` and `kind`.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct DynamicObject {
+pub struct Unstructured {
     /// `apiVersion` and `kind`.
     pub types: TypeMeta,
     /// The metadata; omitted from the encoding if nothing is set.
@@ -47,11 +47,11 @@ pub struct DynamicObject {
     decoded_metadata: Option<Map<String, Value>>,
 }
 
-impl DynamicObject {
+impl Unstructured {
     /// Creates an empty object of this kind.
     pub fn new(gvk: &GroupVersionKind) -> Self {
         let types = TypeMeta { api_version: gvk.api_version(), kind: gvk.kind.to_string() };
-        DynamicObject { types, ..DynamicObject::default() }
+        Unstructured { types, ..Unstructured::default() }
     }
 
     fn is_list(&self) -> bool {
@@ -79,7 +79,7 @@ fn fields_of(metadata: &ObjectMeta) -> Result<Map<String, Value>, serde_json::Er
 
 const TYPE_AND_METADATA: [&str; 3] = ["apiVersion", "kind", "metadata"];
 
-impl Serialize for DynamicObject {
+impl Serialize for Unstructured {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let metadata = self.metadata_fields().map_err(S::Error::custom)?;
         let mut object = serializer.serialize_map(None)?;
@@ -95,29 +95,29 @@ impl Serialize for DynamicObject {
     }
 }
 
-impl<'de> Deserialize<'de> for DynamicObject {
+impl<'de> Deserialize<'de> for Unstructured {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut data = Map::deserialize(deserializer)?;
         let types = Map::from_iter(TYPE_AND_METADATA[..2].iter().filter_map(|name| data.remove_entry(*name)));
         let types = TypeMeta::deserialize(Value::Object(types)).map_err(D::Error::custom)?;
         let Some(decoded) = data.remove("metadata") else {
-            return Ok(DynamicObject { types, data, ..DynamicObject::default() });
+            return Ok(Unstructured { types, data, ..Unstructured::default() });
         };
         let metadata = ObjectMeta::deserialize(&decoded).map_err(D::Error::custom)?;
         let decoded = Map::deserialize(decoded).map_err(D::Error::custom)?;
         let is_complete = !decoded.is_empty() && fields_of(&metadata).map_err(D::Error::custom)? == decoded;
         let decoded_metadata = (!is_complete).then_some(decoded);
-        Ok(DynamicObject { types, metadata, data, decoded_metadata })
+        Ok(Unstructured { types, metadata, data, decoded_metadata })
     }
 }
 
-impl DeepCopy for DynamicObject {
+impl DeepCopy for Unstructured {
     fn deep_copy(&self) -> Self {
         self.clone()
     }
 }
 
-impl Object for DynamicObject {
+impl Object for Unstructured {
     fn group_version_kind(&self) -> GroupVersionKind {
         self.types.group_version_kind()
     }
@@ -211,11 +211,11 @@ mod tests {
 
     use super::*;
 
-    fn decode(value: Value) -> DynamicObject {
+    fn decode(value: Value) -> Unstructured {
         serde_json::from_value(value).unwrap()
     }
 
-    fn encode(object: &DynamicObject) -> Value {
+    fn encode(object: &Unstructured) -> Value {
         serde_json::to_value(object).unwrap()
     }
 
@@ -247,7 +247,7 @@ mod tests {
 
     #[test]
     fn encoding_has_exactly_one_api_version_and_kind() {
-        let mut object = DynamicObject::new(&GroupVersionKind::from_type_meta("example.com/v1", "Widget"));
+        let mut object = Unstructured::new(&GroupVersionKind::from_type_meta("example.com/v1", "Widget"));
         object.data.insert("kind".to_owned(), json!("Other"));
         object.data.insert("spec".to_owned(), json!({}));
         let text = r#"{"apiVersion":"example.com/v1","kind":"Widget","spec":{}}"#;
@@ -255,7 +255,7 @@ mod tests {
         for broken in
             [json!({"kind": "Pod"}), json!({"apiVersion": "v1"}), json!({"apiVersion": 1, "kind": "Pod"}), json!([])]
         {
-            assert!(serde_json::from_value::<DynamicObject>(broken.clone()).is_err(), "{broken}");
+            assert!(serde_json::from_value::<Unstructured>(broken.clone()).is_err(), "{broken}");
         }
     }
 
@@ -317,10 +317,10 @@ mod tests {
             let lenient = lenient.decoder(crate::scheme::UnknownKinds::Preserve);
             let erased: Box<dyn Object> = Box::new(object.clone());
             let json = lenient.decode(erased.to_json().unwrap().as_bytes()).unwrap();
-            prop_assert_eq!(json.downcast_ref::<DynamicObject>(), Some(&object));
+            prop_assert_eq!(json.downcast_ref::<Unstructured>(), Some(&object));
             let text = erased.to_yaml().unwrap();
             let yaml = lenient.decode_yaml(&text).map_err(|error| TestCaseError::fail(format!("{error}\n{text}")))?;
-            prop_assert_eq!(yaml.downcast_ref::<DynamicObject>(), Some(&object), "{}", text);
+            prop_assert_eq!(yaml.downcast_ref::<Unstructured>(), Some(&object), "{}", text);
         }
     }
 }

@@ -1,0 +1,37 @@
+//! Kubernetes operators in Rust, built on [kube](https://docs.rs/kube): from API types with derives to CRDs, typed
+//! clients, controllers, webhooks and manifests.
+//!
+//! This crate re-exports the crates of kubewright. Without features it contains what API types need, and neither an
+//! asynchronous runtime nor a client:
+//!
+//! | feature | adds | module |
+//! |---|---|---|
+//! | none | derives, scheme, conditions, conversion, metadata of kinds | [`core`] |
+//! | `runtime` | typed clients, informers, listers, work queues, controllers | `runtime` |
+//! | `manager` | `runtime`, and the operator as a process: leader election, health checks, metrics, webhooks | `manager` |
+//! | `apply` | apply configurations of Kubernetes' own types | `apply` |
+//! | `fake` | the API server in memory, for tests | `fake` |
+//! | `serve` | `fake` on a socket, for kubectl | `fake::serve` |
+//! | `simulator` | `fake`, and a simulated cluster on it | `simulator` |
+//! | `codegen` | the generator of clients and CRDs | `codegen` |
+//! | `cli` | `codegen`, and the commands of `cargo xtask` | `cli` |
+//! | `validation` | validation by the rules of the CRD, without a server | [`core::validation`] |
+//! | `compact`, `otlp` | compact caches; the export of traces | |
+//! | `v1_33` to `v1_37` | the version of the Kubernetes API; exactly one in a build | |
+
+pub use kubewright_core as core;
+
+#[cfg(feature = "fake")]
+pub use kubewright_apiserver as fake;
+#[cfg(feature = "apply")]
+pub use kubewright_apply as apply;
+#[cfg(feature = "codegen")]
+pub use kubewright_codegen as codegen;
+#[cfg(feature = "manager")]
+pub use kubewright_manager as manager;
+#[cfg(feature = "cli")]
+pub use kubewright_project as cli;
+#[cfg(feature = "runtime")]
+pub use kubewright_runtime as runtime;
+#[cfg(feature = "simulator")]
+pub use kubewright_simulator as simulator;
