@@ -46,7 +46,7 @@ pub use cli::{
     write::write_files,
 };
 pub use diagnostic::{Diagnostic, Diagnostics};
-pub use generate::{Generated, generate, generate_with_warnings, reference};
+pub use generate::{Generated, definitions, generate, generate_with_warnings, reference};
 pub use layout::{CrdOptions, EmbeddedMetadata, Floats, Layout};
 pub use output::{Drift, File, Plan, WriteResult};
 

@@ -75,7 +75,10 @@ const CRATES: [Layers; 8] = [
             &["controller"],
         ],
     ),
-    ("crates/kubewright-manager", &[&["health", "crds"], &["serving"], &["webhooks"], &["manager"], &["telemetry"]]),
+    (
+        "crates/kubewright-manager",
+        &[&["health", "crds"], &["serving"], &["webhooks"], &["manager"], &["telemetry"], &["operator"]],
+    ),
     (
         "crates/kubewright-project",
         &[&["settings", "rbac"], &["config"], &["helm", "scaffold"], &["workspace"], &["deploy", "olm"], &["cli"]],
