@@ -171,7 +171,10 @@ pub fn derive_object_list(input: TokenStream) -> TokenStream {
 /// ```
 ///
 /// The attributes are those of these derives, and the impls are the same. The errors of all are reported at once.
-#[proc_macro_derive(ApiType, attributes(apply, convert, deep_copy, default, genclient, k8s, policy, schema, schemars, serde))]
+#[proc_macro_derive(
+    ApiType,
+    attributes(apply, convert, deep_copy, default, genclient, k8s, policy, schema, schemars, serde)
+)]
 pub fn derive_api_type(input: TokenStream) -> TokenStream {
     umbrella::api_type(&parse_macro_input!(input as DeriveInput)).into()
 }
@@ -200,7 +203,10 @@ pub fn derive_api_type(input: TokenStream) -> TokenStream {
 /// [`ObjectList`](macro@ObjectList), and `Clone`, `Debug`, `Default`, `DeepCopy` and, if the kind has it, `PartialEq`. A
 /// `group_version!` that lists the kind registers both. A list that is written by hand replaces it:
 /// `#[k8s(list = WidgetList)]` on the kind, and `#[derive(ObjectList)]` on the list.
-#[proc_macro_derive(ApiObject, attributes(apply, convert, deep_copy, default, genclient, k8s, policy, schema, schemars, serde))]
+#[proc_macro_derive(
+    ApiObject,
+    attributes(apply, convert, deep_copy, default, genclient, k8s, policy, schema, schemars, serde)
+)]
 pub fn derive_api_object(input: TokenStream) -> TokenStream {
     umbrella::api_object(&parse_macro_input!(input as DeriveInput)).into()
 }

@@ -4,8 +4,8 @@ use kubewright_names::case;
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{
-    Attribute, Data, DeriveInput, Field, Fields, GenericArgument, Ident, LitStr, PathArguments, PathSegment,
-    Type, ext::IdentExt,
+    Attribute, Data, DeriveInput, Field, Fields, GenericArgument, Ident, LitStr, PathArguments, PathSegment, Type,
+    ext::IdentExt,
 };
 
 use crate::{

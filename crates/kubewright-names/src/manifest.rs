@@ -121,7 +121,8 @@ fn is_inherited(value: &Value) -> bool {
 
 /// Returns the `[workspace.dependencies]` that the package inherits.
 fn workspace_dependencies(content: &Table, manifest: &Path) -> Table {
-    let of = |content: &Table| content.get("workspace").map(|of| of.get("dependencies").and_then(Value::as_table).cloned());
+    let of =
+        |content: &Table| content.get("workspace").map(|of| of.get("dependencies").and_then(Value::as_table).cloned());
     let declared = content.get("package").and_then(|package| text(package, "workspace"));
     let root = declared.and_then(|path| of(&read(&manifest.with_file_name(path).join("Cargo.toml"))?));
     let parents = || manifest.ancestors().skip(1).find_map(|parent| of(&read(&parent.join("Cargo.toml"))?));

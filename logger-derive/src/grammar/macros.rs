@@ -333,14 +333,8 @@ pub(crate) const ADOPTED: Section = Section {
             constraints: "",
             ..genclient::NO_STATUS
         },
-        AttributeKey {
-            example: "kubewright::adopt! { custom_resources = [Widget(no_verbs)] }",
-            ..genclient::NO_VERBS
-        },
-        AttributeKey {
-            example: "kubewright::adopt! { custom_resources = [Widget(readonly)] }",
-            ..genclient::READONLY
-        },
+        AttributeKey { example: "kubewright::adopt! { custom_resources = [Widget(no_verbs)] }", ..genclient::NO_VERBS },
+        AttributeKey { example: "kubewright::adopt! { custom_resources = [Widget(readonly)] }", ..genclient::READONLY },
         AttributeKey {
             example: "kubewright::adopt! { custom_resources = [Widget(only_verbs = [get, list])] }",
             ..genclient::ONLY_VERBS

@@ -198,7 +198,9 @@ fn expanded(example: &str, section: &str) -> TokenStream {
         }
     };
     match name.as_str() {
-        "schema" | "schemars" => umbrella::expand(&schema_input(&on_type, &on_field, section), &[crate::schema::derive]),
+        "schema" | "schemars" => {
+            umbrella::expand(&schema_input(&on_type, &on_field, section), &[crate::schema::derive])
+        }
         "deep_copy" => umbrella::expand(&input, &[deep_copy::derive]),
         "apply" => applied(&input),
         "derive" => quote!(),
