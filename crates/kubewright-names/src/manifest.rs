@@ -162,3 +162,79 @@ impl fmt::Display for ManifestError {
 }
 
 impl std::error::Error for ManifestError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the dependency of the package in `member` of a workspace.
+    fn of(workspace: &str, member: &str) -> Result<Dependency, String> {
+        let directory = tempfile::tempdir().unwrap();
+        fs::create_dir(directory.path().join("member")).unwrap();
+        fs::write(directory.path().join("Cargo.toml"), workspace).unwrap();
+        let manifest = directory.path().join("member/Cargo.toml");
+        fs::write(&manifest, member).unwrap();
+        let root = directory.path().to_string_lossy().into_owned();
+        dependency(&manifest).map_err(|error| error.to_string().replace(&root, ""))
+    }
+
+    fn facade(name: &str) -> Result<Dependency, String> {
+        Ok(Dependency::Facade(name.to_owned()))
+    }
+
+    fn core(name: &str) -> Result<Dependency, String> {
+        Ok(Dependency::Core(name.to_owned()))
+    }
+
+    #[test]
+    fn dependencies_are_found_under_their_names() {
+        for (member, expected) in [
+            ("[dependencies]\nkubewright = \"0.1\"", facade("kubewright")),
+            ("[dependencies]\nkubewright-core = \"0.1\"", core("kubewright_core")),
+            ("[dependencies]\nmy-kw = { package = \"kubewright\", path = \"..\" }", facade("my_kw")),
+            ("[dependencies.api]\npackage = \"kubewright-core\"\nversion = \"0.1\"", core("api")),
+            ("[target.'cfg(unix)'.dependencies]\nkubewright = \"0.1\"", facade("kubewright")),
+            ("[dev-dependencies]\nkubewright = \"0.1\"", facade("kubewright")),
+            ("[package]\nname = \"kubewright\"\n[dependencies]\nkubewright-core = \"0.1\"", facade("kubewright")),
+            ("[package]\nname = \"kubewright-core\"", core("kubewright_core")),
+        ] {
+            assert_eq!(of("", member), expected, "{member}");
+        }
+    }
+
+    #[test]
+    fn dependencies_are_inherited_from_the_workspace() {
+        let workspace =
+            "[workspace.dependencies]\nkw = { package = \"kubewright\", version = \"0.1\" }\nkubewright-core = \"0.1\"";
+        assert_eq!(of(workspace, "[dependencies]\nkw.workspace = true"), facade("kw"));
+        assert_eq!(of(workspace, "[dependencies]\nkubewright-core = { workspace = true }"), core("kubewright_core"));
+        let declared = "[package]\nname = \"a\"\nworkspace = \"..\"\n[dependencies]\nkw.workspace = true";
+        assert_eq!(of(workspace, declared), facade("kw"));
+    }
+
+    #[test]
+    fn the_facade_and_dependencies_of_the_library_take_precedence() {
+        let both = "[dependencies]\nkubewright-core = \"0.1\"\nkubewright = \"0.1\"";
+        assert_eq!(of("", both), facade("kubewright"));
+        let in_tests = "[dependencies]\nkubewright-core = \"0.1\"\n[dev-dependencies]\nkubewright = \"0.1\"";
+        assert_eq!(of("", in_tests), core("kubewright_core"));
+        let optional = "[dependencies]\nkubewright-core = \"0.1\"\nkubewright = { version = \"0.1\", optional = true }";
+        assert_eq!(of("", optional), core("kubewright_core"));
+    }
+
+    #[test]
+    fn errors_name_the_manifest_and_the_lines() {
+        let version = env!("CARGO_PKG_VERSION");
+        let missing = of("", "[dependencies]\nserde = \"1\"").unwrap_err();
+        let expected = "no dependency on `kubewright` in /member/Cargo.toml; add `kubewright = ";
+        assert_eq!(missing, format!("{expected}\"{version}\"` under `[dependencies]`"));
+        let versions =
+            of("", "[dependencies]\nkubewright-core = \"0.1\"\nkubewright = { version = \"0.2\" }").unwrap_err();
+        assert_eq!(
+            versions,
+            "different versions of one library in /member/Cargo.toml: `kubewright = \"0.2\"` and `kubewright-core = \
+             \"0.1\"`; remove the latter, and use `kubewright::core` in its place"
+        );
+        assert_eq!(of("", "[dependencies").unwrap_err(), "cannot read /member/Cargo.toml");
+    }
+}
