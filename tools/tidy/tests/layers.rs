@@ -40,7 +40,7 @@ const CRATES: [Layers; 8] = [
     (
         "crates/kubewright-codegen",
         &[
-            &["names", "parallel", "diagnostic", "layout", "schema_path"],
+            &["crates", "names", "parallel", "diagnostic", "layout", "schema_path"],
             &["api", "output"],
             &["apply", "crd", "explain"],
             &["emit", "docs", "import", "policy"],
