@@ -5,6 +5,7 @@ mod crds;
 mod embedded;
 mod options;
 mod process;
+mod running;
 mod setup;
 
 use std::{fmt, process::ExitCode, sync::Arc};
@@ -17,6 +18,7 @@ use kubewright_runtime::{
 };
 
 pub use options::{NoOptions, ProcessOptions};
+pub use running::RunningOperator;
 pub use setup::Setup;
 
 use crate::{

@@ -39,7 +39,7 @@ pub use kubewright_runtime as runtime;
 pub use kubewright_simulator as simulator;
 
 pub use kubewright_core::{
-    ApplyConfiguration, ConditionStatus, Conditions, Convert, Converter, CrdSchema, DeepCopy, GroupVersionKind,
+    ApiObject, ApiType, ApplyConfiguration, ConditionStatus, Conditions, Convert, Converter, CrdSchema, DeepCopy, GroupVersionKind,
     Nullable, Object, ObjectList, Scheme, Unstructured, adopt, defaults, group_version, k8s_openapi, meta,
     new_condition, schemars, serde, serde_json,
 };

@@ -1,6 +1,6 @@
 //! The command line of an operator.
 
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 
 use clap::{ArgMatches, Args, Command, FromArgMatches, Subcommand};
 use kube::{Client, Config};
@@ -95,5 +95,9 @@ pub(super) async fn client() -> Result<Client, BoxError> {
 
 /// Prints a text with one newline at its end.
 pub(super) fn print(text: &str) -> Result<(), BoxError> {
-    Ok(writeln!(std::io::stdout().lock(), "{}", text.trim_end())?)
+    match writeln!(std::io::stdout().lock(), "{}", text.trim_end()) {
+        // The reader has what it needs, such as `head`.
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        written => Ok(written?),
+    }
 }

@@ -78,17 +78,17 @@ impl<S> ReconcileContext<S> {
         Ok(Arc::new(applied))
     }
 
-    /// Updates the status of an object: the function changes a copy. The update is not sent if the status is equal to
+    /// Updates the status of an object: the function changes a copy, and its result is ignored. The update is not sent if the status is equal to
     /// that of the object, and is ignored if the object was deleted meanwhile. Returns whether it was sent.
     ///
     /// # Errors
     /// Fails if the object was changed meanwhile (a conflict) or is invalid, or the request fails.
-    pub async fn update_status<K>(&self, object: &K, update: impl FnOnce(&mut K)) -> Result<bool, Error>
+    pub async fn update_status<K, T>(&self, object: &K, update: impl FnOnce(&mut K) -> T) -> Result<bool, Error>
     where
         K: ScopedObject + verbs::UpdateStatus,
     {
         let mut updated = object.clone();
-        update(&mut updated);
+        drop(update(&mut updated));
         if status(object).is_some_and(|before| status(&updated) == Some(before)) {
             return Ok(false);
         }
