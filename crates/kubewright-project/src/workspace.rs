@@ -179,22 +179,6 @@ impl<'a> Workspace<'a> {
         Ok(Tree(files))
     }
 
-    /// Adds files to a tree, if they exist: those whose contents [`Workspace::tree`] omits, and those in directories
-    /// whose name starts with `.`.
-    ///
-    /// # Errors
-    /// Fails if a file cannot be read, or is not UTF-8.
-    pub fn with_files(&self, mut tree: Tree, paths: impl IntoIterator<Item = String>) -> Result<Tree, WorkspaceError> {
-        for path in paths {
-            match fs::read_to_string(self.root.join(&path)) {
-                Ok(contents) => drop(tree.0.insert(path, contents)),
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(source) => return Err(WorkspaceError::File { path, source }),
-            }
-        }
-        Ok(tree)
-    }
-
     /// Reads everything that the manifests are rendered from.
     ///
     /// # Errors

@@ -7,19 +7,13 @@ use std::{collections::BTreeMap, fs, path::Path, process::Command};
 use kubewright_project::{
     cli::writer::{write, write_file},
     scaffold::{
-        Dependencies, Layout, Model, NewWebhooks, Plan, Problems, Rename, Resource, ResourceWebhooks, Step, Tree,
-        create_api, create_version, create_webhooks, delete_api, edit, init, rename_api,
+        Dependencies, Model, NewWebhooks, Plan, Problems, Rename, Resource, ResourceWebhooks, Step, Tree, create_api,
+        create_version, create_webhooks, delete_api, edit, init, overwritten, rename_api,
     },
 };
 
 fn model(name: &str, domain: &str) -> Model {
-    Model {
-        layout: Layout::CURRENT,
-        name: name.to_owned(),
-        domain: domain.to_owned(),
-        namespaced: false,
-        resources: Vec::new(),
-    }
+    Model { name: name.to_owned(), domain: domain.to_owned(), namespaced: false, resources: Vec::new() }
 }
 
 fn version(version: &str) -> Dependencies {
@@ -55,9 +49,7 @@ fn executed(tree: &Tree, plan: &Plan) -> Tree {
             Step::Create { path, contents } => {
                 assert!(files.insert(path.clone(), contents.clone()).is_none(), "{path}")
             }
-            Step::Replace { path, contents }
-            | Step::Edit { path, contents, .. }
-            | Step::Merge { path, contents, .. } => {
+            Step::Replace { path, contents } | Step::Edit { path, contents, .. } => {
                 assert!(files.insert(path.clone(), contents.clone()).is_some(), "{path}");
             }
             Step::Remove { path } => assert!(files.remove(path).is_some(), "{path}"),
@@ -256,6 +248,25 @@ fn a_version_is_a_copy_that_is_not_stored() {
     assert_eq!(copy, edited.replace("storage, ", ""));
     assert!(!tree.0.contains_key("my-operator/src/controllers/v2.rs"));
     assert!(file(&tree, "my-operator-types/src/lib.rs").contains("pub mod apps_v1;\npub mod apps_v2;\n"));
+}
+
+#[test]
+fn only_contents_of_the_user_are_overwritten() {
+    let tree = with_widget();
+    let gadget = create_api(&tree, &resource("Gadget", "gadgets")).unwrap();
+    assert!(overwritten(&tree, &gadget).unwrap().is_empty(), "{gadget}");
+    let groups = "my-operator-types/src/groups.rs";
+    let edited = changed(&tree, groups, Some(&format!("{}// Mine.\n", file(&tree, groups))));
+    let tools = Resource { group: "tools".to_owned(), ..resource("Gadget", "gadgets") };
+    assert_eq!(overwritten(&edited, &create_api(&edited, &tools).unwrap()).unwrap(), [groups]);
+    let deleted = delete_api(&tree, "apps", "Widget", "v1").unwrap();
+    let expected = [
+        "config/samples/apps_v1_widget.yaml",
+        "my-operator-types/src/apps_v1/widget.rs",
+        "my-operator/src/controllers/widget.rs",
+        "my-operator/tests/widget.rs",
+    ];
+    assert_eq!(overwritten(&tree, &deleted).unwrap(), expected);
 }
 
 #[test]

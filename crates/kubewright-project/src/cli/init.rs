@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::run::{failed, finish};
-use crate::scaffold::{Dependencies, Layout, Model, Problems, init};
+use crate::scaffold::{Dependencies, Model, Problems, init};
 
 /// Options of `init`.
 #[derive(Clone, Debug, clap::Args)]
@@ -41,7 +41,6 @@ impl Init {
         check_empty(&root, &mut problems);
         let dependencies = self.dependencies(&mut problems);
         let model = Model {
-            layout: Layout::CURRENT,
             name: self.name.clone(),
             domain: self.domain.clone(),
             namespaced: self.namespaced,

@@ -150,12 +150,7 @@ pub(super) fn transition(tree: &Tree, old: &Model, new: &Model, contents: &Files
 }
 
 /// Plans the changes of the files that only these commands write.
-pub(super) fn owned_steps(
-    tree: &Tree,
-    old: &Model,
-    new: &Model,
-    problems: &mut Problems,
-) -> Result<Vec<Step>, Problems> {
+fn owned_steps(tree: &Tree, old: &Model, new: &Model, problems: &mut Problems) -> Result<Vec<Step>, Problems> {
     let (before, after) = (files::owned(old)?, files::owned(new)?);
     let mut steps = Vec::new();
     for (path, contents) in after {
@@ -174,6 +169,21 @@ pub(super) fn owned_steps(
     let is_removed = |path: &String| !after.contains_key(path) && tree.get(path).is_some_and(is_owned);
     steps.extend(before.into_keys().filter(is_removed).map(|path| Step::Remove { path }));
     Ok(steps)
+}
+
+/// Returns the paths of files with contents of the user that a plan replaces or removes. Edits keep these contents.
+///
+/// # Errors
+/// Fails if `PROJECT` cannot be read.
+pub fn overwritten<'a>(tree: &Tree, plan: &'a Plan) -> Result<Vec<&'a str>, Problems> {
+    let written = files::owned(&model(tree)?)?;
+    let is_of_user = |path: &str| match tree.get(path) {
+        Some(found) if is_owned(found) => written.get(path).is_some_and(|contents| contents != found),
+        Some(found) => !is_generated(found),
+        None => false,
+    };
+    let steps = plan.steps.iter().filter(|step| matches!(step, Step::Replace { .. } | Step::Remove { .. }));
+    Ok(steps.map(Step::path).filter(|path| is_of_user(path)).collect())
 }
 
 fn user_steps(tree: &Tree, old: &Model, new: &Model, contents: &Files, problems: &mut Problems) -> Vec<Step> {

@@ -3,11 +3,11 @@
 use std::{collections::BTreeMap, fmt::Write};
 
 use super::{
-    layout::{CONTROLLER, CONVERSION, DEFAULTER, KIND, Layout, SAMPLE, TEST, Template, VALIDATOR},
     model::{Model, Resource},
     plan::Problems,
     project_file,
     template::Values,
+    templates::{CONTROLLER, CONVERSION, DEFAULTER, KIND, SAMPLE, TEST, VALIDATOR},
     tree::compare,
 };
 
@@ -55,9 +55,7 @@ pub(super) fn owned(model: &Model) -> Result<Files, Problems> {
         files.insert(format!("{}/src/{module}.rs", model.types()), version(model, resources));
     }
     files.insert(format!("{}/src/controllers.rs", model.name), controllers(&model.controllers()));
-    if model.layout >= Layout::WITH_WEBHOOKS {
-        files.insert(format!("{}/src/webhooks.rs", model.name), webhooks(&model.webhooks()));
-    }
+    files.insert(format!("{}/src/webhooks.rs", model.name), webhooks(&model.webhooks()));
     Ok(files)
 }
 
@@ -134,8 +132,8 @@ pub(super) fn of_user(model: &Model) -> Files {
     for resource in &model.resources {
         let values = Values::of_resource(model, resource);
         let module = resource.module();
-        let mut add = |path: String, template: Template| {
-            files.extend(template.text(model.layout).map(|text| (path, values.fill(text))));
+        let mut add = |path: String, template: &str| {
+            files.insert(path, values.fill(template));
         };
         add(kind_path(model, resource), KIND);
         add(resource.sample(), SAMPLE);

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use kubewright_names::case::snake_case;
 
 use super::{
-    layout::Layout,
     names::{check_domain, check_group, check_kind, check_plural, check_project, check_version, version_module},
     plan::Problems,
     tree::compare,
@@ -14,8 +13,6 @@ use super::{
 /// A project.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Model {
-    /// The version of its files.
-    pub layout: Layout,
     /// The name of the operator and of its package. The packages of types and client have a suffix.
     pub name: String,
     /// The domain of all groups.

@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    layout::Layout,
     model::{Model, Resource, ResourceWebhooks},
     plan::Problems,
 };
@@ -12,9 +11,8 @@ use super::{
 pub(super) const PATH: &str = "PROJECT";
 /// The version of the schema.
 const VERSION: &str = "3";
-/// The plugin that stands for this toolchain; the layout is its version. kubebuilder reads the file, but has no such
-/// plugin.
-const PLUGIN: &str = "cargo-kubewright";
+/// The plugin that stands for this toolchain. kubebuilder reads the file, but has no such plugin.
+const PLUGIN: &str = "cargo-kubewright/v1";
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -67,11 +65,6 @@ struct Api {
     namespaced: bool,
 }
 
-/// Returns the name of a layout in the file.
-fn plugin(layout: Layout) -> String {
-    format!("{PLUGIN}/{layout}")
-}
-
 /// Renders the file.
 pub(super) fn render(model: &Model) -> Result<String, Problems> {
     let repo = format!("{}/{}", model.domain, model.name);
@@ -91,7 +84,7 @@ pub(super) fn render(model: &Model) -> Result<String, Problems> {
     };
     let file = ProjectFile {
         domain: model.domain.clone(),
-        layout: vec![plugin(model.layout)],
+        layout: vec![PLUGIN.to_owned()],
         namespaced: model.namespaced,
         project_name: model.name.clone(),
         repo: repo.clone(),
@@ -114,14 +107,9 @@ pub(super) fn parse(text: &str) -> Result<Model, Problems> {
     if file.version != VERSION {
         problems.add(format!("{PATH} has version {}; expected {VERSION}", file.version));
     }
-    let layout = Layout::all().find(|layout| file.layout == [plugin(*layout)]);
-    if layout.is_none() {
-        problems.add(format!(
-            "{PATH} has the layout {:?}; expected `{}` to `{}`: upgrade `kubewright-project` to a version with this layout",
-            file.layout,
-            plugin(Layout::FIRST),
-            plugin(Layout::CURRENT)
-        ));
+    if file.layout != [PLUGIN] {
+        let found = file.layout.join(", ");
+        problems.add(format!("{PATH} has the layout `{found}`; expected `{PLUGIN}`: another tool created the project"));
     }
     for entry in file.resources.iter().filter(|entry| entry.domain != file.domain) {
         problems.add(format!("{PATH}: {} has the domain `{}`; expected `{}`", entry.kind, entry.domain, file.domain));
@@ -139,7 +127,6 @@ pub(super) fn parse(text: &str) -> Result<Model, Problems> {
         }),
     };
     let model = Model {
-        layout: layout.unwrap_or(Layout::CURRENT),
         name: file.project_name,
         domain: file.domain,
         namespaced: file.namespaced,
@@ -171,16 +158,13 @@ mod tests {
             webhooks: ResourceWebhooks { validation: true, ..ResourceWebhooks::default() },
             ..widget.clone()
         };
-        for layout in Layout::all() {
-            let model = Model {
-                layout,
-                name: "my-operator".to_owned(),
-                domain: "example.com".to_owned(),
-                namespaced: true,
-                resources: vec![gadget.clone(), widget.clone()],
-            };
-            assert_eq!(parse(&render(&model).unwrap()).unwrap(), model);
-        }
+        let model = Model {
+            name: "my-operator".to_owned(),
+            domain: "example.com".to_owned(),
+            namespaced: true,
+            resources: vec![gadget, widget],
+        };
+        assert_eq!(parse(&render(&model).unwrap()).unwrap(), model);
     }
 
     #[test]
@@ -191,17 +175,9 @@ mod tests {
     }
 
     #[test]
-    fn unknown_layouts_are_errors() {
-        for layout in [
-            "cargo-kubewright/v0",
-            "cargo-kubewright/v999",
-            "cargo-kubewright/v01",
-            "cargo-kubewright",
-            "go.kubebuilder.io/v4",
-        ] {
-            let file = format!("domain: example.com\nlayout: [{layout}]\nprojectName: a\nrepo: a\nversion: '3'\n");
-            let problems = parse(&file).unwrap_err().to_string();
-            assert!(problems.contains(layout) && problems.contains("upgrade `kubewright-project`"), "{problems}");
-        }
+    fn projects_of_other_tools_are_errors() {
+        let file = "domain: example.com\nlayout: [go.kubebuilder.io/v4]\nprojectName: a\nrepo: a\nversion: '3'\n";
+        let problems = parse(file).unwrap_err().to_string();
+        assert!(problems.contains("the layout `go.kubebuilder.io/v4`; expected `cargo-kubewright/v1`"), "{problems}");
     }
 }

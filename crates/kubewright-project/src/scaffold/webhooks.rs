@@ -3,7 +3,6 @@
 use super::{
     apis::{model, transition, unknown},
     files::Files,
-    layout::Layout,
     model::{Model, Resource, ResourceWebhooks},
     plan::{Plan, Problems},
     tree::Tree,
@@ -34,9 +33,6 @@ pub fn create_webhooks(tree: &Tree, request: &NewWebhooks) -> Result<Plan, Probl
     let NewWebhooks { defaulting, validation, .. } = *request;
     let old = model(tree)?;
     let mut problems = Problems::default();
-    if old.layout < Layout::WITH_WEBHOOKS {
-        problems.add(format!("layout {} has no webhooks; run `cargo xtask update` first", old.layout));
-    }
     if !defaulting && !validation && request.hub.is_none() {
         problems.add("nothing to create; use `--defaulting`, `--validation` or `--conversion --hub VERSION`");
     }
