@@ -47,6 +47,7 @@ pub use cli::{
 };
 pub use diagnostic::{Diagnostic, Diagnostics};
 pub use generate::{Generated, generate, generate_with_warnings, reference};
+pub use import::ImportedModule;
 pub use layout::{CrdOptions, EmbeddedMetadata, Floats, Layout};
 pub use output::{Drift, File, Plan, WriteResult};
 
@@ -55,6 +56,6 @@ pub use output::{Drift, File, Plan, WriteResult};
 pub mod internal {
     pub use crate::{
         cli::repository::{run_attributes, run_kubernetes},
-        import::{ImportedModule, KubernetesTypes, differences, import, normalize},
+        import::{KubernetesTypes, differences, import, normalize},
     };
 }
