@@ -7,9 +7,11 @@ mod connection;
 pub mod deploy;
 mod formatter;
 mod git;
+mod import;
 pub mod init;
 pub mod manifests;
 pub mod migrate;
+mod relative;
 mod run;
 pub mod scaffold;
 pub mod scorecard;
@@ -76,7 +78,11 @@ impl Command {
     /// `--check` finds files that are out of date or a bundle has errors, and 2 for an error, which is printed.
     #[must_use]
     pub fn run(&self, groups: &[ApiGroup]) -> ExitCode {
-        let workspace = Workspace::find(groups);
+        let groups = match import::own_groups(groups) {
+            Ok(groups) => groups,
+            Err(error) => return failed(&*error),
+        };
+        let workspace = Workspace::find(&groups);
         match self {
             Command::Manifests(manifests) => manifests.run(&workspace),
             Command::Create(create) => create.run(&workspace),
@@ -124,7 +130,7 @@ enum Xtask {
 #[must_use]
 pub fn cli(groups: &[ApiGroup]) -> ExitCode {
     match Xtask::parse() {
-        Xtask::Api(command) => command.run(groups),
+        Xtask::Api(command) => import::run(*command, groups).unwrap_or_else(|error| failed(&*error)),
         Xtask::Project(command) => command.run(groups),
     }
 }

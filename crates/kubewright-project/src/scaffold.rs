@@ -9,7 +9,9 @@
 //! - the model is stored in `PROJECT`, in version 3 of the schema of kubebuilder.
 
 mod apis;
+mod dependencies;
 mod files;
+mod import;
 mod init;
 mod model;
 mod names;
@@ -22,9 +24,11 @@ mod tree;
 mod webhooks;
 
 pub use apis::{create_api, create_version, delete_api, edit, overwritten};
+pub use dependencies::{Dependencies, Reference};
 pub use files::MARK;
-pub use init::{Dependencies, init};
-pub use model::{Model, Resource, ResourceWebhooks};
+pub use import::{Imported, delete_import, external_groups, import};
+pub use init::init;
+pub use model::{External, Model, Resource, ResourceWebhooks};
 pub use plan::{Plan, Problems, Step};
 pub use rename::{Rename, rename_api};
 pub use tree::Tree;

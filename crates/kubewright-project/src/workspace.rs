@@ -32,6 +32,8 @@ pub use sources::{Icon, Resource, Sources};
 
 /// The file of the settings, relative to the root of the project.
 pub const SETTINGS: &str = "config/project.toml";
+/// The file with the model of the project, relative to its root.
+const PROJECT: &str = "PROJECT";
 
 /// A project on the disk.
 #[derive(Clone, Debug)]
@@ -137,6 +139,21 @@ impl<'a> Workspace<'a> {
     #[must_use]
     pub fn root(&self) -> &Path {
         &self.root
+    }
+
+    /// Returns whether the project is one of `cargo kubewright init`.
+    #[must_use]
+    pub fn is_scaffold(&self) -> bool {
+        self.root.join(PROJECT).is_file()
+    }
+
+    /// Returns a tree with `PROJECT` only.
+    ///
+    /// # Errors
+    /// Fails if the file cannot be read.
+    pub fn project_file(&self) -> Result<Tree, WorkspaceError> {
+        let text = read_text(&self.root.join(PROJECT))?;
+        Ok(Tree(BTreeMap::from([(PROJECT.to_owned(), text)])))
     }
 
     /// Returns the kinds that the project defines.
@@ -268,7 +285,7 @@ fn collect_files(directory: &Path, prefix: &str, files: &mut BTreeMap<String, St
 
 /// Returns whether the contents of a file matter for plans.
 fn is_text(name: &str) -> bool {
-    name == "PROJECT" || [".rs", ".toml", ".yaml"].iter().any(|extension| name.ends_with(extension))
+    name == PROJECT || [".rs", ".toml", ".yaml"].iter().any(|extension| name.ends_with(extension))
 }
 
 fn read_text(path: &Path) -> Result<String, WorkspaceError> {

@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// Options of the commands that change a project.
-#[derive(Clone, Debug, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args)]
 pub struct Changes {
     /// Print the plan without writing any file.
     #[arg(long)]

@@ -68,8 +68,15 @@ pub fn create_version(tree: &Tree, group: &str, kind: &str, version: &str) -> Re
     if let Some(source) = tree.get(&kind_path(&old, last)) {
         contents.insert(kind_path(&old, &resource), without_storage(source));
     }
+    let module = new.version_module(&resource);
+    let has_conversion = old.resources.iter().any(|other| other.is_of_kind(group, kind) && other.webhooks.conversion);
+    let conversion = format!("{}/src/webhooks/{}_conversion.rs", old.name, resource.module());
     new.resources.push(resource);
-    transition(tree, &old, &new, &contents)
+    let mut plan = transition(tree, &old, &new, &contents)?;
+    if has_conversion {
+        plan.notes.push(format!("{conversion}: add `.spoke::<{module}::{kind}>()`"));
+    }
+    Ok(plan)
 }
 
 /// Removes the attribute of the storage version.
@@ -143,7 +150,8 @@ pub(super) fn transition(tree: &Tree, old: &Model, new: &Model, contents: &Files
     let mut steps = owned_steps(tree, old, new, &mut problems)?;
     steps.extend(user_steps(tree, old, new, contents, &mut problems));
     steps.extend(module_step(tree, old, new, &mut problems));
-    if new.resources.is_empty() {
+    steps.extend(samples_step(tree, old, new, &mut problems));
+    if new.modules().is_empty() {
         steps.extend(client_steps(tree, new));
     }
     problems.or(Plan::new(steps))
@@ -210,11 +218,27 @@ fn user_steps(tree: &Tree, old: &Model, new: &Model, contents: &Files, problems:
 /// Declares the modules of new versions.
 fn module_step(tree: &Tree, old: &Model, new: &Model, problems: &mut Problems) -> Option<Step> {
     let path = types_root(new);
-    let (before, after) = (old.versions(), new.versions());
-    let removed: Vec<String> = before.into_keys().filter(|module| !after.contains_key(module)).collect();
-    let modules: Vec<String> = after.into_keys().collect();
+    let (before, modules) = (old.modules(), new.modules());
+    let removed: Vec<String> = before.into_iter().filter(|module| !modules.contains(module)).collect();
     let source = tree.require(&path, problems)?;
     edit_modules(&path, source, &modules, &removed, problems)
+}
+
+/// Lists the samples in the settings.
+fn samples_step(tree: &Tree, old: &Model, new: &Model, problems: &mut Problems) -> Option<Step> {
+    let (before, after) = (old.samples(), new.samples());
+    if before == after {
+        return None;
+    }
+    let settings = tree.require(SETTINGS, problems)?;
+    let table = toml::from_str::<toml::Table>(settings).unwrap_or_default();
+    let listed = table.get("samples").and_then(toml::Value::as_array).into_iter().flatten();
+    let mut samples: Vec<String> = listed.filter_map(toml::Value::as_str).map(str::to_owned).collect();
+    samples.retain(|sample| !before.contains(sample) || after.contains(sample));
+    let new: Vec<_> = after.difference(&before).filter(|sample| !samples.contains(sample)).cloned().collect();
+    samples.extend(new);
+    let value = toml::Value::from(samples).to_string();
+    edit_setting(SETTINGS, settings, ("samples", &value), "image", problems)
 }
 
 /// Replaces the client of a project without kinds, for which the generator does not run.

@@ -2,42 +2,13 @@
 
 use super::{
     apis::SETTINGS,
+    dependencies::Dependencies,
     files::{Files, client_root, empty_client, owned, types_root},
     model::Model,
     plan::{Plan, Problems, Step},
     template::Values,
     templates,
 };
-
-/// Where the project gets the crates of the toolchain from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Dependencies {
-    /// From the registry, in this version.
-    Version(String),
-    /// From a checkout of the toolchain in this directory.
-    Path(String),
-}
-
-impl Dependencies {
-    /// Returns the requirement of a crate, as the start of an inline table of TOML.
-    fn requirement(&self, name: &str) -> String {
-        match self {
-            Dependencies::Version(version) => format!("version = \"{version}\""),
-            Dependencies::Path(path) => format!("path = {}", toml::Value::String(format!("{path}/{name}"))),
-        }
-    }
-}
-
-/// The crates of the toolchain in a project, with their features.
-const CRATES: [(&str, &str); 7] = [
-    ("kubewright-apiserver", ""),
-    ("kubewright-apply", ""),
-    ("kubewright-core", ""),
-    ("kubewright-manager", ""),
-    ("kubewright-project", ""),
-    ("kubewright-runtime", ", features = [\"prometheus\"]"),
-    ("kubewright-simulator", ""),
-];
 
 /// Plans the files of a new project.
 ///
@@ -57,11 +28,8 @@ pub fn init(model: &Model, dependencies: &Dependencies) -> Result<Plan, Problems
 
 /// Returns the files of a project without kinds that the user continues, as they are created.
 fn of_user(model: &Model, dependencies: &Dependencies) -> Files {
-    let crates: String = CRATES
-        .into_iter()
-        .map(|(name, features)| format!("{name} = {{ {}{features} }}\n", dependencies.requirement(name)))
-        .collect();
-    let values = Values::of(model).with("crates", crates.trim_end().to_owned());
+    let values = Values::of(model).with("crates", dependencies.lines());
+    let values = values.with("note_about_images", dependencies.note_about_images());
     let (types, client, operator) = (model.types(), model.client(), &model.name);
     let files = [
         ("Cargo.toml".to_owned(), templates::WORKSPACE_MANIFEST),
