@@ -1,7 +1,9 @@
 //! The APIs of a project: they are created and deleted, and get further versions.
 
 use super::{
-    files::{self, Files, client_root, empty_client, is_generated, is_owned, kind_path, of_user, types_root},
+    files::{
+        self, Files, client_root, conversion_path, empty_client, is_generated, is_owned, kind_path, of_user, types_root,
+    },
     model::{Model, Resource, ResourceWebhooks},
     plan::{Plan, Problems, Step},
     project_file,
@@ -70,7 +72,7 @@ pub fn create_version(tree: &Tree, group: &str, kind: &str, version: &str) -> Re
     }
     let module = new.version_module(&resource);
     let has_conversion = old.resources.iter().any(|other| other.is_of_kind(group, kind) && other.webhooks.conversion);
-    let conversion = format!("{}/src/webhooks/{}_conversion.rs", old.name, resource.module());
+    let conversion = conversion_path(&old, &resource);
     new.resources.push(resource);
     let mut plan = transition(tree, &old, &new, &contents)?;
     if has_conversion {
@@ -115,16 +117,34 @@ pub fn delete_api(tree: &Tree, group: &str, kind: &str, version: &str) -> Result
     let mut new = old.clone();
     new.resources.retain(|resource| !resource.is_of_kind(group, kind) || resource.version != version);
     let is_deleted = |resource: &&Resource| !new.resources.contains(resource);
-    let is_left = new.resources.iter().any(|resource| resource.is_of_kind(group, kind));
+    let others: Vec<&Resource> = new.resources.iter().filter(|other| other.is_of_kind(group, kind)).collect();
     match old.resources.iter().find(is_deleted) {
         None => Err(unknown(kind, group)),
-        Some(deleted) if deleted.controller && is_left => {
+        Some(deleted) if deleted.controller && !others.is_empty() => {
             Err(format!("the controller of {kind} reconciles {version}; delete the other versions first").into())
         }
-        Some(deleted) if deleted.webhooks.any() && is_left => {
+        Some(deleted) if deleted.webhooks.prevent_deletion(others.len()) => {
             Err(format!("the webhooks of {kind} are those of {version}; delete the other versions first").into())
         }
-        Some(_) => transition(tree, &old, &new, &Files::new()),
+        Some(deleted) => {
+            let notes = conversion_notes(&old, deleted, &others);
+            Ok(Plan { notes, ..transition(tree, &old, &new, &Files::new())? })
+        }
+    }
+}
+
+/// Returns what the user needs to remove from the conversion of a kind when one of its versions is deleted.
+fn conversion_notes(model: &Model, deleted: &Resource, others: &[&Resource]) -> Vec<String> {
+    let kind = &deleted.kind;
+    match others {
+        [last] if deleted.webhooks.conversion => {
+            vec![format!("{}: remove `Convert` and `#[convert(..)]`: {kind} has one version", kind_path(model, last))]
+        }
+        others if others.iter().any(|other| other.webhooks.conversion) => {
+            let (path, module) = (conversion_path(model, deleted), model.version_module(deleted));
+            vec![format!("{path}: remove `.spoke::<{module}::{kind}>()`")]
+        }
+        _ => Vec::new(),
     }
 }
 

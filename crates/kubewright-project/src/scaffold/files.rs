@@ -165,6 +165,11 @@ pub(super) fn external_path(model: &Model, external: &External) -> String {
     format!("{}/src/{}.rs", model.types(), external.module)
 }
 
+/// Returns the path of the conversion webhook of a kind.
+pub(super) fn conversion_path(model: &Model, resource: &Resource) -> String {
+    format!("{}/src/webhooks/{}_conversion.rs", model.name, resource.module())
+}
+
 /// Returns the path of the source of a kind.
 pub(super) fn kind_path(model: &Model, resource: &Resource) -> String {
     format!("{}/src/{}/{}.rs", model.types(), model.version_module(resource), resource.module())

@@ -75,6 +75,12 @@ impl ResourceWebhooks {
         self != Self::default()
     }
 
+    /// Returns whether the version of these webhooks cannot be deleted while a number of others is left. The last version
+    /// needs no conversion.
+    pub(super) fn prevent_deletion(self, others: usize) -> bool {
+        (self.defaulting || self.validation) && others > 0 || self.conversion && others > 1
+    }
+
     /// Returns the webhooks of both.
     pub(super) fn union(self, other: Self) -> Self {
         ResourceWebhooks {
