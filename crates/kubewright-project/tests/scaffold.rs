@@ -4,8 +4,8 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    fs,
-    path::Path,
+    env, fs,
+    path::{Path, PathBuf},
     process::Command,
 };
 
@@ -18,8 +18,10 @@ use kubewright_project::{
     },
 };
 
-/// The root of this repository.
-const CHECKOUT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+/// Returns the root of this repository.
+fn checkout() -> PathBuf {
+    Path::new(&env::var_os("CARGO_MANIFEST_DIR").unwrap()).join("../..")
+}
 
 fn model(name: &str, domain: &str) -> Model {
     Model {
@@ -524,7 +526,8 @@ fn a_directory_that_is_not_empty_is_an_error() {
 #[test]
 fn a_dry_run_writes_nothing() {
     let directory = tempfile::tempdir().unwrap();
-    let options = ["--domain", "example.com", "--name", "a", "--dry-run", "--path", CHECKOUT];
+    let checkout = checkout();
+    let options = ["--domain", "example.com", "--name", "a", "--dry-run", "--path", checkout.to_str().unwrap()];
     let (success, output) = cargo_kubewright(&options, directory.path());
     assert!(success, "{output}");
     assert!(output.contains("create  a-types/src/lib.rs\n"), "{output}");
@@ -697,7 +700,7 @@ fn the_root_of_this_repository_is_laid_out_as_a_project() {
         name => name.replace("my-operator-", "logger-"),
     };
     let of_project: BTreeSet<String> = project().0.keys().map(|path| substituted(first(path))).collect();
-    let of_root: BTreeSet<String> = git(&["ls-files", "--full-name"], Path::new(CHECKOUT)).lines().map(first).collect();
+    let of_root: BTreeSet<String> = git(&["ls-files", "--full-name"], &checkout()).lines().map(first).collect();
     let names = |listed: &[(&str, &str)]| listed.iter().map(|(name, _)| (*name).to_owned()).collect::<Vec<_>>();
     assert_eq!(of_root.difference(&of_project).cloned().collect::<Vec<_>>(), names(MORE));
     assert_eq!(of_project.difference(&of_root).cloned().collect::<Vec<_>>(), names(FEWER));
