@@ -71,7 +71,7 @@ fn a_new_project_works_at_once() {
         project.run(&format!("cargo xtask {command} --check"));
     }
     // The client has the foreign kind, and no file of the cluster has its definition.
-    assert!(project.path.join("my-operator-client/src/typed/corpus_v1").exists());
+    assert!(project.path.join("my-operator-client/src/typed/corpus_v1.rs").exists());
     project.run("! grep --recursive corpus.example.com config charts bundle");
     project.run("(cargo xtask scorecard || true) | grep '^pass  basic-check-spec'");
     project.run("cargo fmt --all --check");
