@@ -1,56 +1,127 @@
 //! A project of `cargo kubewright init` from the empty folder to checked manifests: it compiles without warnings, its tests pass,
 //! and what it generates is up to date.
 
-use std::fs;
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 use tests::user_project::{UserProject, checkout};
 
-/// Runs `cargo kubewright init` with the crates of this checkout.
-fn init(project: &UserProject) {
+/// Runs `cargo kubewright init` with the crates of a checkout.
+fn init(project: &UserProject, toolchain: &Path) {
     let program = ["run", "--offline", "--quiet", "--package", "kubewright-project", "--bin", "cargo-kubewright", "--"];
     let options = ["kubewright", "init", "--domain", "example.com", "--name", "my-operator"];
     let mut cargo = tests::cargo(&program);
-    let output = cargo.args(options).arg(&project.path).arg("--source").arg(checkout()).output().unwrap();
+    let output = cargo.args(options).arg(&project.path).arg("--path").arg(toolchain).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     project.lock();
 }
 
+/// Returns a definition of another project.
+fn foreign_definition() -> PathBuf {
+    checkout().join("tests/corpus/import/gadgets.yaml")
+}
+
+/// The types of the two versions of the kind, which get the attributes that `create webhook --conversion` prints.
+const CONVERT: &str = "
+for type in LogFileSpec LogFileStatus LogFile; do
+    sed -i \"s/^pub struct $type {/#[derive(kubewright_core::Convert)]\\n#[convert(hub)]\\n&/\" \
+        my-operator-types/src/apps_v2/log_file.rs
+    sed -i \"s/^pub struct $type {/#[derive(kubewright_core::Convert)]\\n#[convert(hub = crate::apps_v2::$type)]\\n&/\" \
+        my-operator-types/src/apps_v1/log_file.rs
+done
+";
+
 #[test]
 fn a_new_project_works_at_once() {
     let project = UserProject::create("scaffold", "my-operator", env!("CARGO_TARGET_TMPDIR"));
-    init(&project);
+    init(&project, &checkout());
+    project.run("git init --quiet && git add --all");
+    project.run("git -c user.name=A -c user.email=a@example.com commit --quiet --message 'Create the project'");
     // Without kinds.
     project.run("cargo fmt --all --check");
     project.run("cargo check --workspace --all-targets");
 
+    // No command needs a commit after the one before it.
     project.run("cargo xtask create api --group apps --version v1 --kind Widget");
     project.run("cargo xtask create api --group '' --version v1beta1 --kind Person --plural people --cluster-scoped");
     let again = project.run("cargo xtask create api --group apps --version v1 --kind Widget");
     assert!(again.contains("nothing to do"), "{again}");
-    project.run("sed s,cargo-kubewright/v[0-9]*,cargo-kubewright/v1, PROJECT > former; mv former PROJECT");
-    let updated = project.run("cargo xtask update --allow-dirty");
-    assert!(updated.contains("replace PROJECT\nnext: "), "{updated}");
-    let again = project.run("cargo xtask update");
-    assert!(again.contains("nothing to do"), "{again}");
     project.run("cargo xtask create version --group apps --version v2 --kind Widget");
-    project.run("cargo xtask rename api --group apps --kind Widget --to LogFile");
-    project.run("cargo xtask codegen");
-    project.run("cargo xtask manifests");
+    let lost = project.shell("cargo xtask rename api --group apps --kind Widget --to LogFile").output().unwrap();
+    assert!(String::from_utf8_lossy(&lost.stderr).contains("has uncommitted changes and would be overwritten"));
+    project.run("cargo xtask rename api --group apps --kind Widget --to LogFile --allow-dirty");
+    project.run("cargo xtask create webhook --group apps --kind LogFile --version v1 --defaulting --validation");
+    let noted = project.run("cargo xtask create webhook --group apps --kind LogFile --conversion --hub v2");
+    assert!(noted.contains("`#[convert(hub = crate::apps_v2::LogFile)]`"), "{noted}");
+    project.run(CONVERT);
+    let definition = foreign_definition();
+    let imported = project.run(&format!("cargo xtask crd import {}", definition.display()));
+    assert!(imported.contains("create  my-operator-types/src/corpus_v1.rs"), "{imported}");
+    let again = project.run(&format!("cargo xtask crd import {}", definition.display()));
+    assert!(again.contains("nothing to do"), "{again}");
+    project.run("cargo xtask create api --group tools --version v1 --kind Gear");
+    for command in ["codegen", "manifests", "chart", "bundle"] {
+        project.run(&format!("cargo xtask {command}"));
+    }
 
-    project.run("cargo xtask codegen --check");
-    project.run("cargo xtask manifests --check");
+    for command in ["codegen", "manifests", "chart", "bundle"] {
+        project.run(&format!("cargo xtask {command} --check"));
+    }
+    // The client has the foreign kind, and no file of the cluster has its definition.
+    assert!(project.path.join("my-operator-client/src/typed/corpus_v1.rs").exists());
+    project.run("! grep --recursive corpus.example.com config charts bundle");
+    project.run("(cargo xtask scorecard || true) | grep '^pass  basic-check-spec'");
     project.run("cargo fmt --all --check");
     project.run("cargo clippy --workspace --all-targets -- -D warnings");
     project.run("RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps");
     let tested = project.run("cargo test --workspace");
     for test in ["an_object_becomes_ready_with_one_write", "an_object_becomes_ready_on_a_cluster"] {
-        assert_eq!(tested.matches(&format!("test {test} ... ok")).count(), 2, "{tested}");
+        assert_eq!(tested.matches(&format!("test {test} ... ok")).count(), 3, "{tested}");
     }
 
     // Without its last kind, the project still compiles.
-    project.run("cargo xtask delete api --group '' --version v1beta1 --kind Person");
-    project.run("cargo xtask delete api --group apps --version v2 --kind LogFile");
-    project.run("cargo xtask delete api --group apps --version v1 --kind LogFile");
+    project.run("cargo xtask delete api --group '' --version v1beta1 --kind Person --allow-dirty");
+    project.run("cargo xtask delete api --group tools --version v1 --kind Gear --allow-dirty");
+    let noted = project.run("cargo xtask delete api --group apps --version v2 --kind LogFile --allow-dirty");
+    assert!(noted.contains("remove `Convert` and `#[convert(..)]`"), "{noted}");
+    project.run("sed -i '/kubewright_core::Convert)/d; /#.convert(/d' my-operator-types/src/apps_v1/log_file.rs");
+    project.run("cargo xtask delete api --group apps --version v1 --kind LogFile --allow-dirty");
+    project.run("cargo xtask delete import corpus_v1 --allow-dirty");
     project.run("cargo check --workspace --all-targets");
     fs::remove_dir_all(project.path.parent().unwrap()).unwrap();
+}
+
+/// Copies a directory.
+fn copy(from: &Path, to: &Path) {
+    let status = Command::new("cp").arg("-R").args([from, to]).status().unwrap();
+    assert!(status.success(), "{} {}", from.display(), to.display());
+}
+
+#[test]
+fn a_project_moves_with_its_toolchain() {
+    let project = UserProject::create("moved", "my-operator", env!("CARGO_TARGET_TMPDIR"));
+    let parent = project.path.parent().unwrap().to_owned();
+    let toolchain = parent.join("toolchain");
+    fs::create_dir(&toolchain).unwrap();
+    for path in ["Cargo.toml", "LICENSE", "README.md", "crates", "logger-derive"] {
+        copy(&checkout().join(path), &toolchain.join(path));
+    }
+    init(&project, &toolchain);
+    let moved = UserProject::create("moved-elsewhere", "my-operator", env!("CARGO_TARGET_TMPDIR"));
+    let elsewhere = moved.path.parent().unwrap().to_owned();
+    fs::remove_dir(&elsewhere).unwrap();
+    fs::rename(&parent, &elsewhere).unwrap();
+    let metadata = moved.run("cargo metadata --offline --format-version 1");
+    let core = elsewhere.canonicalize().unwrap().join("toolchain/crates/kubewright-core/Cargo.toml");
+    assert!(metadata.contains(&core.display().to_string()), "{metadata}");
+
+    // Without the toolchain, the error names the missing manifest.
+    fs::rename(elsewhere.join("toolchain"), elsewhere.join("other")).unwrap();
+    let error = moved.shell("cargo xtask codegen").output().unwrap();
+    let message = String::from_utf8_lossy(&error.stderr);
+    assert!(message.contains("toolchain/crates/kubewright-"), "{message}");
+    fs::remove_dir_all(elsewhere).unwrap();
 }

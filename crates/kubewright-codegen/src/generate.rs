@@ -46,10 +46,11 @@ pub fn generate_with_warnings(groups: &[ApiGroup], layout: &Layout) -> Result<Ge
 
 /// Generates the CRD files, the admission policies, and the definitions of the fake clientset of some of the groups.
 fn manifests(groups: &[ApiGroup], of_client: &[ApiGroup], layout: &Layout) -> Result<Generated, Diagnostics> {
-    let definitions = crd::definitions(groups, layout)?;
-    let crds = crd::files_of(&definitions, layout)?;
-    let policies = policy::files(groups, &definitions, layout)?;
+    let mut definitions = crd::definitions(groups, layout)?;
     let fake = emit::fake_definitions(of_client, &definitions, layout)?;
+    definitions.retain(|_, definition| !layout.external.contains(definition.group()));
+    let crds = crd::files_of(&definitions, layout)?;
+    let policies = policy::files(&layout.own_groups(groups), &definitions, layout)?;
     let files = crds.files.into_iter().chain(policies.files).chain(fake).collect();
     Ok(Generated { files, warnings: [crds.warnings, policies.warnings].concat() })
 }

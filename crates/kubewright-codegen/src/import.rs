@@ -43,6 +43,12 @@ pub enum KubernetesTypes {
 /// An imported version of a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImportedModule {
+    /// The group.
+    pub group: String,
+    /// The version.
+    pub version: String,
+    /// The kinds, sorted.
+    pub kinds: Vec<String>,
     /// The name of the module, such as `example_v1`.
     pub module: String,
     /// Its formatted source.
@@ -80,7 +86,10 @@ pub fn import(definitions: &[Value], kubernetes_types: KubernetesTypes) -> Resul
         let mut module = Module { group, version, kinds, types: reader.types };
         notes.extend(fit::fit(&mut module));
         let source = emit::module(&module, &mut errors);
-        imported.push(ImportedModule { module: name, source, notes });
+        let mut kinds: Vec<String> = module.kinds.iter().map(|kind| kind.names.kind.clone()).collect();
+        kinds.sort();
+        let Module { group, version, .. } = module;
+        imported.push(ImportedModule { group, version, kinds, module: name, source, notes });
     }
     errors.or(imported)
 }

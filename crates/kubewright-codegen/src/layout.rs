@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use kubewright_core::meta::ApiGroup;
 use serde::Deserialize;
 
 use crate::crates::Crates;
@@ -32,6 +33,9 @@ pub struct Layout {
     pub header: String,
     /// Directory of the API reference, such as `docs/api`.
     pub docs_dir: String,
+    /// Groups whose definitions belong to other projects: their kinds are part of the client, but have no CRD files and no
+    /// policies.
+    pub external: BTreeSet<String>,
     /// Options for CRD files.
     pub crd: CrdOptions,
 }
@@ -44,6 +48,11 @@ impl Layout {
             Some(parent) if parent.is_empty() || parent.ends_with('/') => format!("{parent}policy"),
             _ => format!("{}/policy", self.crd_dir),
         }
+    }
+
+    /// Returns the groups whose definitions are generated.
+    pub(crate) fn own_groups(&self, groups: &[ApiGroup]) -> Vec<ApiGroup> {
+        groups.iter().filter(|group| !self.external.contains(group.group)).copied().collect()
     }
 
     /// Returns the header as comment lines.
@@ -65,6 +74,7 @@ impl Layout {
             crates: Crates::default(),
             header: String::new(),
             docs_dir: "docs/api".to_owned(),
+            external: BTreeSet::new(),
             crd: CrdOptions::default(),
         }
     }

@@ -49,6 +49,7 @@ pub use cli::{
 pub use crates::Crates;
 pub use diagnostic::{Diagnostic, Diagnostics};
 pub use generate::{Generated, definitions, generate, generate_with_warnings, reference};
+pub use import::ImportedModule;
 pub use layout::{CrdOptions, EmbeddedMetadata, Floats, Layout};
 pub use output::{Drift, File, Plan, WriteResult};
 
@@ -57,6 +58,6 @@ pub use output::{Drift, File, Plan, WriteResult};
 pub mod internal {
     pub use crate::{
         cli::repository::{run_attributes, run_kubernetes},
-        import::{ImportedModule, KubernetesTypes, differences, import, normalize},
+        import::{KubernetesTypes, differences, import, normalize},
     };
 }

@@ -7,13 +7,14 @@ mod connection;
 pub mod deploy;
 mod formatter;
 mod git;
+mod import;
 pub mod init;
 pub mod manifests;
 pub mod migrate;
+mod relative;
 mod run;
 pub mod scaffold;
 pub mod scorecard;
-pub mod update;
 pub mod writer;
 
 use std::{error::Error, io::Write, process::ExitCode};
@@ -39,8 +40,6 @@ pub enum Command {
     /// Rename a kind in all its versions.
     #[command(subcommand)]
     Rename(scaffold::Rename),
-    /// Merge the changes of the templates of projects since this one was created or updated.
-    Update(update::Update),
     /// Render the Helm chart of the operator in `charts/`, from the same objects.
     Chart(chart::Chart),
     /// Apply the configuration of the operator to a cluster, and wait until it is rolled out.
@@ -76,18 +75,20 @@ pub enum Output {
 
 impl Command {
     /// Runs the command in the workspace of this program, for these kinds. The exit code is 0 for success, 1 if
-    /// `--check` finds files that are out of date, a bundle has errors or an update has conflicts, and 2 for an error,
-    /// which is printed.
+    /// `--check` finds files that are out of date or a bundle has errors, and 2 for an error, which is printed.
     #[must_use]
     pub fn run(&self, groups: &[ApiGroup]) -> ExitCode {
-        let workspace = Workspace::find(groups);
+        let groups = match import::own_groups(groups) {
+            Ok(groups) => groups,
+            Err(error) => return failed(&*error),
+        };
+        let workspace = Workspace::find(&groups);
         match self {
             Command::Manifests(manifests) => manifests.run(&workspace),
             Command::Create(create) => create.run(&workspace),
             Command::Edit(edit) => edit.run(&workspace),
             Command::Delete(delete) => delete.run(&workspace),
             Command::Rename(rename) => rename.run(&workspace),
-            Command::Update(update) => update.run(&workspace),
             Command::Chart(chart) => chart.run(&workspace),
             Command::Deploy(deploy) => deploy::exit_code(deploy.run(&workspace)),
             Command::Undeploy(undeploy) => deploy::exit_code(undeploy.run(&workspace)),
@@ -129,7 +130,7 @@ enum Xtask {
 #[must_use]
 pub fn cli(groups: &[ApiGroup]) -> ExitCode {
     match Xtask::parse() {
-        Xtask::Api(command) => command.run(groups),
+        Xtask::Api(command) => import::run(*command, groups).unwrap_or_else(|error| failed(&*error)),
         Xtask::Project(command) => command.run(groups),
     }
 }

@@ -63,8 +63,8 @@ pub enum RenderError {
     /// The operator has no health checks.
     #[error("no server of the operator has the paths `/livez` and `/readyz`; add one with `serve_health`")]
     NoHealthChecks,
-    /// A ServiceMonitor or a NetworkPolicy is configured, but there are no metrics.
-    #[error("no server of the operator has the path `/metrics`; add one, or disable `prometheus` and `network-policy`")]
+    /// A ServiceMonitor is configured, but there are no metrics.
+    #[error("no server of the operator has the path `/metrics`; add one, or disable `prometheus`")]
     NoMetrics,
     /// No HTTPS server has the paths of all webhooks.
     #[error("no HTTPS server of the operator has the paths of all webhooks, such as `{path}`; serve them on one port")]

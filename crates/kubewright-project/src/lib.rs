@@ -2,7 +2,7 @@
 //! kinds and from one file of settings.
 //!
 //! [`scaffold`] plans the files of a project: `cargo kubewright init` creates one, and `cargo xtask create api` adds a
-//! kind. `cargo xtask update` merges the changes of newer templates into the files of a project.
+//! kind.
 //! [`render`] returns all files of `config/` in the layout of kubebuilder, [`Chart::render`] those of a Helm chart, and
 //! [`olm::bundle`] those of a bundle.
 //! Every object is typed, and no file is edited.

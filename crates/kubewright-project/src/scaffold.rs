@@ -6,30 +6,30 @@
 //! - a request whose result exists has an empty plan;
 //! - the files that start with the [`MARK`] are written completely. In a file of the user, one line is inserted,
 //!   replaced or removed, and the plan explains it;
-//! - the model is stored in `PROJECT`, in version 3 of the schema of kubebuilder, with the [`Layout`] of the files. A
-//!   project keeps its layout until [`update`](fn@update), which merges changes of the templates into its files.
+//! - the model is stored in `PROJECT`, in version 3 of the schema of kubebuilder.
 
 mod apis;
+mod dependencies;
 mod files;
+mod import;
 mod init;
-mod layout;
 mod model;
 mod names;
 mod plan;
 mod project_file;
 mod rename;
 mod template;
+mod templates;
 mod tree;
-mod update;
 mod webhooks;
 
-pub use apis::{create_api, create_version, delete_api, edit};
+pub use apis::{create_api, create_version, delete_api, edit, overwritten};
+pub use dependencies::{Dependencies, Reference};
 pub use files::MARK;
-pub use init::{Dependencies, init};
-pub use layout::Layout;
-pub use model::{Model, Resource, ResourceWebhooks};
+pub use import::{Imported, delete_import, external_groups, import};
+pub use init::init;
+pub use model::{External, Model, Resource, ResourceWebhooks};
 pub use plan::{Plan, Problems, Step};
 pub use rename::{Rename, rename_api};
 pub use tree::Tree;
-pub use update::{Merged, Tools, Versions, update, update_paths};
 pub use webhooks::{NewWebhooks, create_webhooks};

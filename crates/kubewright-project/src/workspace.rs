@@ -32,6 +32,8 @@ pub use sources::{Icon, Resource, Sources};
 
 /// The file of the settings, relative to the root of the project.
 pub const SETTINGS: &str = "config/project.toml";
+/// The file with the model of the project, relative to its root.
+const PROJECT: &str = "PROJECT";
 
 /// A project on the disk.
 #[derive(Clone, Debug)]
@@ -139,6 +141,21 @@ impl<'a> Workspace<'a> {
         &self.root
     }
 
+    /// Returns whether the project is one of `cargo kubewright init`.
+    #[must_use]
+    pub fn is_scaffold(&self) -> bool {
+        self.root.join(PROJECT).is_file()
+    }
+
+    /// Returns a tree with `PROJECT` only.
+    ///
+    /// # Errors
+    /// Fails if the file cannot be read.
+    pub fn project_file(&self) -> Result<Tree, WorkspaceError> {
+        let text = read_text(&self.root.join(PROJECT))?;
+        Ok(Tree(BTreeMap::from([(PROJECT.to_owned(), text)])))
+    }
+
     /// Returns the kinds that the project defines.
     #[must_use]
     pub fn kinds(&self) -> Vec<KindDescription> {
@@ -177,22 +194,6 @@ impl<'a> Workspace<'a> {
         let mut files = BTreeMap::new();
         collect_files(&self.root, "", &mut files)?;
         Ok(Tree(files))
-    }
-
-    /// Adds files to a tree, if they exist: those whose contents [`Workspace::tree`] omits, and those in directories
-    /// whose name starts with `.`.
-    ///
-    /// # Errors
-    /// Fails if a file cannot be read, or is not UTF-8.
-    pub fn with_files(&self, mut tree: Tree, paths: impl IntoIterator<Item = String>) -> Result<Tree, WorkspaceError> {
-        for path in paths {
-            match fs::read_to_string(self.root.join(&path)) {
-                Ok(contents) => drop(tree.0.insert(path, contents)),
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(source) => return Err(WorkspaceError::File { path, source }),
-            }
-        }
-        Ok(tree)
     }
 
     /// Reads everything that the manifests are rendered from.
@@ -284,7 +285,7 @@ fn collect_files(directory: &Path, prefix: &str, files: &mut BTreeMap<String, St
 
 /// Returns whether the contents of a file matter for plans.
 fn is_text(name: &str) -> bool {
-    name == "PROJECT" || [".rs", ".toml", ".yaml"].iter().any(|extension| name.ends_with(extension))
+    name == PROJECT || [".rs", ".toml", ".yaml"].iter().any(|extension| name.ends_with(extension))
 }
 
 fn read_text(path: &Path) -> Result<String, WorkspaceError> {

@@ -2,23 +2,34 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "allowed in tests, and test helpers are part of them")]
 
-use std::{collections::BTreeMap, fs, path::Path, process::Command};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    env, fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 use kubewright_project::{
     cli::writer::{write, write_file},
     scaffold::{
-        Dependencies, Layout, Model, NewWebhooks, Plan, Problems, Rename, Resource, ResourceWebhooks, Step, Tree,
-        create_api, create_version, create_webhooks, delete_api, edit, init, rename_api,
+        Dependencies, External, Imported, Model, NewWebhooks, Plan, Problems, Reference, Rename, Resource,
+        ResourceWebhooks, Step, Tree, create_api, create_version, create_webhooks, delete_api, delete_import, edit,
+        import, init, overwritten, rename_api,
     },
 };
 
+/// Returns the root of this repository.
+fn checkout() -> PathBuf {
+    Path::new(&env::var_os("CARGO_MANIFEST_DIR").unwrap()).join("../..")
+}
+
 fn model(name: &str, domain: &str) -> Model {
     Model {
-        layout: Layout::CURRENT,
         name: name.to_owned(),
         domain: domain.to_owned(),
         namespaced: false,
         resources: Vec::new(),
+        externals: Vec::new(),
     }
 }
 
@@ -55,9 +66,7 @@ fn executed(tree: &Tree, plan: &Plan) -> Tree {
             Step::Create { path, contents } => {
                 assert!(files.insert(path.clone(), contents.clone()).is_none(), "{path}")
             }
-            Step::Replace { path, contents }
-            | Step::Edit { path, contents, .. }
-            | Step::Merge { path, contents, .. } => {
+            Step::Replace { path, contents } | Step::Edit { path, contents, .. } => {
                 assert!(files.insert(path.clone(), contents.clone()).is_some(), "{path}");
             }
             Step::Remove { path } => assert!(files.remove(path).is_some(), "{path}"),
@@ -135,12 +144,25 @@ fn no_name_of_a_template_is_left() {
 }
 
 #[test]
-fn dependencies_are_versions_or_paths() {
-    assert!(file(&project(), "Cargo.toml").contains("\nkubewright-core = { version = \"1.0.0\" }\n"));
-    let path = Dependencies::Path("/src/toolchain".to_owned());
-    let tree = executed(&Tree::default(), &init(&model("a", "example.com"), &path).unwrap());
-    assert!(file(&tree, "Cargo.toml").contains("\nkubewright-core = { path = \"/src/toolchain/kubewright-core\" }\n"));
-    assert!(toml::from_str::<toml::Table>(file(&tree, "Cargo.toml")).is_ok());
+fn dependencies_are_commits_paths_or_versions() {
+    let git = |reference| Dependencies::Git { url: "https://example.com/a.git".to_owned(), reference };
+    for (dependencies, expected) in [
+        (version("1.0.0"), "version = \"1.0.0\""),
+        (Dependencies::Path("../toolchain".to_owned()), "path = \"../toolchain/crates/kubewright-core\""),
+        (git(None), "git = \"https://example.com/a.git\""),
+        (git(Some(Reference::Rev("abc".to_owned()))), "git = \"https://example.com/a.git\", rev = \"abc\""),
+        (git(Some(Reference::Tag("v1".to_owned()))), "git = \"https://example.com/a.git\", tag = \"v1\""),
+        (git(Some(Reference::Branch("main".to_owned()))), "git = \"https://example.com/a.git\", branch = \"main\""),
+    ] {
+        let tree = executed(&Tree::default(), &init(&model("a", "example.com"), &dependencies).unwrap());
+        let manifest = file(&tree, "Cargo.toml");
+        assert!(manifest.contains(&format!("\nkubewright-core = {{ {expected} }}\n")), "{manifest}");
+        assert!(toml::from_str::<toml::Table>(manifest).is_ok());
+        let is_outside = matches!(dependencies, Dependencies::Path(_));
+        assert_eq!(file(&tree, "README.md").contains("outside of the build context"), is_outside);
+        let others = tree.0.iter().filter(|(path, _)| *path != "Cargo.toml" && *path != "README.md");
+        assert!(!others.clone().any(|(_, contents)| contents.contains("../toolchain")), "{others:?}");
+    }
 }
 
 #[test]
@@ -148,6 +170,7 @@ fn an_api_is_created_with_one_line_in_a_file_of_the_user() {
     let plan = create_api(&project(), &widget()).unwrap();
     let expected = "\
         replace PROJECT\n\
+        edit    config/project.toml: the line `samples = [\"apps_v1_widget.yaml\"]` is set\n\
         create  config/samples/apps_v1_widget.yaml\n\
         create  my-operator-types/src/apps_v1.rs\n\
         create  my-operator-types/src/apps_v1/widget.rs\n\
@@ -163,7 +186,8 @@ fn an_api_is_created_with_one_line_in_a_file_of_the_user() {
 #[test]
 fn a_second_kind_of_a_version_changes_no_file_of_the_user() {
     let plan = create_api(&with_widget(), &resource("Gadget", "gadgets")).unwrap();
-    assert!(!plan.steps.iter().any(|step| matches!(step, Step::Edit { .. })), "{plan}");
+    let edits: Vec<_> = plan.steps.iter().filter(|step| matches!(step, Step::Edit { .. })).map(Step::path).collect();
+    assert_eq!(edits, ["config/project.toml"], "{plan}");
     let tree = executed(&with_widget(), &plan);
     let version = file(&tree, "my-operator-types/src/apps_v1.rs");
     assert!(version.contains("mod gadget;\nmod widget;\n\npub use gadget::*;\npub use widget::*;\n"), "{version}");
@@ -205,7 +229,7 @@ fn webhooks_are_created_without_a_change_of_a_file_of_the_user() {
     let tree = idempotent(&with_widget(), |tree| create_webhooks(tree, &request));
     let list = file(&tree, "my-operator/src/webhooks.rs");
     assert!(list.contains("mod widget_defaulter;\nmod widget_validator;\n"), "{list}");
-    assert!(list.contains("let webhooks = widget_validator::add_to(webhooks, client);\n    webhooks\n"), "{list}");
+    assert!(list.contains("    widget_validator::add_to(webhooks, client)\n}\n"), "{list}");
     assert!(file(&tree, "my-operator/src/webhooks/widget_defaulter.rs").contains("webhooks.defaulter::<Widget>"));
     assert!(file(&tree, "PROJECT").contains("webhookVersion: v1"), "{}", file(&tree, "PROJECT"));
 }
@@ -214,10 +238,18 @@ fn webhooks_are_created_without_a_change_of_a_file_of_the_user() {
 fn versions_are_converted_through_a_hub() {
     let tree = executed(&with_widget(), &create_version(&with_widget(), "apps", "Widget", "v2").unwrap());
     let request = NewWebhooks { hub: Some("v2".to_owned()), ..webhooks() };
+    let notes = create_webhooks(&tree, &request).unwrap().notes;
+    let hub =
+        "my-operator-types/src/apps_v2/widget.rs: add `#[derive(kubewright_core::Convert)]` and `#[convert(hub)]`";
+    assert!(notes[1].starts_with(hub), "{notes:?}");
+    assert!(notes[0].contains("`#[convert(hub = crate::apps_v2::Widget)]`"), "{notes:?}");
     let tree = idempotent(&tree, |tree| create_webhooks(tree, &request));
     let conversion = file(&tree, "my-operator/src/webhooks/widget_conversion.rs");
-    assert!(conversion.contains("const HUB: &str = \"apps.example.com/v2\";"), "{conversion}");
-    assert!(conversion.contains("new(\"apps.example.com\", \"Widget\", \"widgets\")"), "{conversion}");
+    let converter = "Converter::hub::<apps_v2::Widget>().spoke::<apps_v1::Widget>().build()";
+    assert!(conversion.contains(converter), "{conversion}");
+    assert!(conversion.contains("use my_operator_types::{apps_v1, apps_v2};"), "{conversion}");
+    let third = create_version(&tree, "apps", "Widget", "v3").unwrap();
+    assert!(third.notes[0].ends_with("widget_conversion.rs: add `.spoke::<apps_v3::Widget>()`"), "{third}");
     let validated = NewWebhooks { validation: true, version: Some("v1".to_owned()), ..webhooks() };
     let tree = idempotent(&tree, |tree| create_webhooks(tree, &validated));
     let validator = file(&tree, "my-operator/src/webhooks/widget_validator.rs");
@@ -256,6 +288,25 @@ fn a_version_is_a_copy_that_is_not_stored() {
     assert_eq!(copy, edited.replace("storage, ", ""));
     assert!(!tree.0.contains_key("my-operator/src/controllers/v2.rs"));
     assert!(file(&tree, "my-operator-types/src/lib.rs").contains("pub mod apps_v1;\npub mod apps_v2;\n"));
+}
+
+#[test]
+fn only_contents_of_the_user_are_overwritten() {
+    let tree = with_widget();
+    let gadget = create_api(&tree, &resource("Gadget", "gadgets")).unwrap();
+    assert!(overwritten(&tree, &gadget).unwrap().is_empty(), "{gadget}");
+    let groups = "my-operator-types/src/groups.rs";
+    let edited = changed(&tree, groups, Some(&format!("{}// Mine.\n", file(&tree, groups))));
+    let tools = Resource { group: "tools".to_owned(), ..resource("Gadget", "gadgets") };
+    assert_eq!(overwritten(&edited, &create_api(&edited, &tools).unwrap()).unwrap(), [groups]);
+    let deleted = delete_api(&tree, "apps", "Widget", "v1").unwrap();
+    let expected = [
+        "config/samples/apps_v1_widget.yaml",
+        "my-operator-types/src/apps_v1/widget.rs",
+        "my-operator/src/controllers/widget.rs",
+        "my-operator/tests/widget.rs",
+    ];
+    assert_eq!(overwritten(&tree, &deleted).unwrap(), expected);
 }
 
 #[test]
@@ -451,9 +502,9 @@ fn one_file_is_replaced_or_as_before() {
     assert_eq!(on_disk(root), before);
 }
 
-fn cargo_logger(args: &[&str], directory: &Path) -> (bool, String) {
+fn cargo_kubewright(args: &[&str], directory: &Path) -> (bool, String) {
     let mut program = Command::new(env!("CARGO_BIN_EXE_cargo-kubewright"));
-    let output = program.args(["logger", "init"]).args(args).current_dir(directory).output().unwrap();
+    let output = program.args(["kubewright", "init"]).args(args).current_dir(directory).output().unwrap();
     (output.status.success(), String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned())
 }
 
@@ -463,9 +514,10 @@ fn a_directory_that_is_not_empty_is_an_error() {
     fs::create_dir(directory.path().join("a")).unwrap();
     fs::write(directory.path().join("a/mine.txt"), "").unwrap();
     let (success, output) =
-        cargo_logger(&["--domain", "example", "--name", "a", "--source", "nowhere"], directory.path());
+        cargo_kubewright(&["--domain", "example", "--name", "a", "--path", "nowhere"], directory.path());
     assert!(!success);
-    for part in ["a is not empty", "nowhere is not a checkout", "invalid domain `example`"] {
+    let missing = "nowhere is not a checkout of kubewright: it has no crates/kubewright-apiserver/Cargo.toml, crates/";
+    for part in ["a is not empty", missing, "invalid domain `example`"] {
         assert!(output.contains(part), "{output}");
     }
     assert_eq!(on_disk(&directory.path().join("a")).len(), 1);
@@ -474,8 +526,182 @@ fn a_directory_that_is_not_empty_is_an_error() {
 #[test]
 fn a_dry_run_writes_nothing() {
     let directory = tempfile::tempdir().unwrap();
-    let (success, output) = cargo_logger(&["--domain", "example.com", "--name", "a", "--dry-run"], directory.path());
+    let checkout = checkout();
+    let options = ["--domain", "example.com", "--name", "a", "--dry-run", "--path", checkout.to_str().unwrap()];
+    let (success, output) = cargo_kubewright(&options, directory.path());
     assert!(success, "{output}");
     assert!(output.contains("create  a-types/src/lib.rs\n"), "{output}");
     assert!(on_disk(directory.path()).is_empty());
+}
+
+/// Returns the output of `init` with a source, which fails, or the dependencies of the project that it creates.
+fn initialized(source: &[&str], directory: &Path) -> Result<toml::Table, String> {
+    let (success, output) =
+        cargo_kubewright(&[&["--domain", "example.com", "--name", "a"], source].concat(), directory);
+    if !success {
+        assert!(!directory.join("a").exists(), "{output}");
+        return Err(output);
+    }
+    let manifest = fs::read_to_string(directory.join("a/Cargo.toml")).unwrap();
+    Ok(toml::from_str::<toml::Table>(&manifest).unwrap()["workspace"]["dependencies"].as_table().unwrap().clone())
+}
+
+#[test]
+fn a_project_has_exactly_one_source() {
+    let directory = tempfile::tempdir().unwrap();
+    let error = |source: &[&str]| initialized(source, directory.path()).unwrap_err();
+    let none = error(&[]);
+    assert!(none.contains("<--git <URL>|--path <DIR>|--registry-version <VERSION>>"), "{none}");
+    let two = error(&["--path", ".", "--registry-version", "1.0.0"]);
+    assert!(two.contains("cannot be used with"), "{two}");
+    let commit = error(&["--path", ".", "--tag", "v1"]);
+    assert!(commit.contains("cannot be used with"), "{commit}");
+    let commits = error(&["--git", "https://a", "--tag", "v1", "--rev", "b"]);
+    assert!(commits.contains("cannot be used with"), "{commits}");
+    assert!(error(&["--git", "git@example.com:a/b.git"]).contains("expected a scheme"));
+    assert!(error(&["--registry-version", "new"]).contains("invalid version `new`"));
+}
+
+#[test]
+fn a_path_is_written_relative_to_the_project() {
+    let directory = tempfile::tempdir().unwrap();
+    let root = directory.path();
+    for manifest in Dependencies::manifests() {
+        let path = root.join("tools/kubewright").join(manifest);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, "").unwrap();
+    }
+    let absolute = root.join("tools/kubewright").to_str().unwrap().to_owned();
+    for source in ["tools/kubewright", "tools/../tools/kubewright/", &absolute] {
+        let dependencies = initialized(&["--path", source], root).unwrap();
+        let path = dependencies["kubewright-core"]["path"].as_str().unwrap();
+        assert_eq!(path, "../tools/kubewright/crates/kubewright-core", "{source}");
+        fs::remove_dir_all(root.join("a")).unwrap();
+    }
+}
+
+/// Runs git in a directory.
+fn git(args: &[&str], directory: &Path) -> String {
+    let mut git = Command::new("git");
+    git.args(["-c", "user.name=A", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false"]).args(args);
+    let output = git.current_dir(directory).output().unwrap();
+    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).trim().to_owned()
+}
+
+#[test]
+fn a_repository_is_checked_before_anything_is_written() {
+    let directory = tempfile::tempdir().unwrap();
+    let root = directory.path();
+    let repository = root.join("repository");
+    fs::create_dir(&repository).unwrap();
+    git(&["init", "--quiet", "--initial-branch=main"], &repository);
+    git(&["commit", "--quiet", "--allow-empty", "--message", "Empty"], &repository);
+    git(&["tag", "empty"], &repository);
+    for manifest in Dependencies::manifests() {
+        let path = repository.join(manifest);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, "").unwrap();
+    }
+    git(&["add", "--all"], &repository);
+    git(&["commit", "--quiet", "--message", "Crates"], &repository);
+    let rev = git(&["rev-parse", "HEAD"], &repository);
+    git(&["commit", "--quiet", "--allow-empty", "--message", "Next"], &repository);
+
+    let url = format!("file://{}", repository.display());
+    for commit in [&[][..], &["--branch", "main"], &["--rev", &rev]] {
+        let dependencies = initialized(&[&["--git", &url], commit].concat(), root).unwrap();
+        assert_eq!(dependencies["kubewright-core"]["git"].as_str(), Some(url.as_str()));
+        fs::remove_dir_all(root.join("a")).unwrap();
+    }
+    let error = |source: &[&str]| initialized(source, root).unwrap_err();
+    let missing = error(&["--git", &url, "--tag", "empty"]);
+    assert!(missing.contains("is not a checkout of kubewright: it has no crates/kubewright-apiserver"), "{missing}");
+    for unknown in [&["--git", &url, "--tag", "v1"][..], &["--git", "file:///nowhere"]] {
+        let error = error(unknown);
+        assert!(error.contains("`git fetch` failed"), "{error}");
+    }
+}
+
+fn certificates() -> Imported {
+    let external = External {
+        group: "cert-manager.io".to_owned(),
+        version: "v1".to_owned(),
+        module: "cert_manager_v1".to_owned(),
+        kinds: vec!["Certificate".to_owned(), "Issuer".to_owned()],
+    };
+    Imported { external, source: "//! Certificates.\n".to_owned() }
+}
+
+#[test]
+fn an_import_stays_part_of_the_project() {
+    let imported = [certificates()];
+    let tree = idempotent(&with_widget(), |tree| import(tree, &imported));
+    assert_eq!(file(&tree, "my-operator-types/src/cert_manager_v1.rs"), "//! Certificates.\n");
+    let project = file(&tree, "PROJECT");
+    assert!(project.contains("domain: io\n  external: true\n  group: cert-manager\n  kind: Issuer\n"), "{project}");
+    let tree = idempotent(&tree, |tree| create_api(tree, &resource("Gadget", "gadgets")));
+    let groups = file(&tree, "my-operator-types/src/groups.rs");
+    assert!(groups.contains("crate::apps_v1::API_GROUP,\n        crate::cert_manager_v1::API_GROUP,"), "{groups}");
+    assert!(file(&tree, "my-operator-types/src/lib.rs").contains("pub mod apps_v1;\npub mod cert_manager_v1;\n"));
+    let tree = executed(&tree, &delete_api(&tree, "apps", "Gadget", "v1").unwrap());
+    assert_eq!(executed(&tree, &delete_import(&tree, "cert_manager_v1").unwrap()), with_widget());
+}
+
+#[test]
+fn imports_that_cannot_be_added_are_problems() {
+    let error = |tree: &Tree, imported: Imported| import(tree, &[imported]).unwrap_err().to_string();
+    let Imported { external, source } = certificates();
+    let own = External { group: "apps.example.com".to_owned(), ..external.clone() };
+    let own = error(&with_widget(), Imported { external: own, source: source.clone() });
+    assert!(own.contains("the group apps.example.com is one of this project"), "{own}");
+    let taken = External { module: "apps_v1".to_owned(), ..external.clone() };
+    let taken = error(&with_widget(), Imported { external: taken, source });
+    assert!(taken.contains("has the module `apps_v1`, which exists"), "{taken}");
+    let tree = executed(&project(), &import(&project(), &[certificates()]).unwrap());
+    let changed = error(&tree, Imported { external, source: "//! Other.\n".to_owned() });
+    assert!(changed.contains("remove it first with `cargo xtask delete import cert_manager_v1`"), "{changed}");
+    assert!(delete_import(&tree, "other_v1").unwrap_err().to_string().contains("its imports are cert_manager_v1"));
+}
+
+/// What the root of this repository has and a project does not, each with a reason.
+const MORE: &[(&str, &str)] = &[
+    (".ci", "the gate of this repository"),
+    ("ARCHITECTURE.md", "the design of the toolchain"),
+    ("CHANGELOG.md", "the releases of the toolchain"),
+    ("CONTRIBUTING.md", "how the toolchain is developed"),
+    ("Cargo.lock", "cargo writes it when it first runs in a project"),
+    ("LICENSE", "the owner of a project chooses a license"),
+    ("book.toml", "the book of the toolchain"),
+    ("bundle", "`cargo xtask bundle` renders it in a project, too"),
+    ("bundle.Dockerfile", "`cargo xtask bundle` renders it in a project, too"),
+    ("charts", "`cargo xtask chart` renders it in a project, too"),
+    ("clippy.toml", "the rules of the toolchain for its tests"),
+    ("crates", "the toolchain"),
+    ("deny.toml", "the licenses and sources of dependencies of the toolchain"),
+    ("docs", "the book of the toolchain"),
+    ("examples", "programs that need no project"),
+    ("logger-agent", "the second program of the example"),
+    ("logger-derive", "the derives of the toolchain, whose place is given"),
+    ("tests", "the tests of the toolchain"),
+    ("tools", "programs for the development of the toolchain"),
+];
+/// What a project has and the root of this repository does not, each with a reason.
+const FEWER: &[(&str, &str)] = &[
+    (".github", "the continuous integration of this repository is `.ci/run`"),
+    ("PROJECT", "`create` does not manage the kinds of the example"),
+];
+
+#[test]
+fn the_root_of_this_repository_is_laid_out_as_a_project() {
+    let first = |path: &str| path.split('/').next().unwrap_or_default().to_owned();
+    let substituted = |name: String| match name.as_str() {
+        "my-operator" => "logger-operator".to_owned(),
+        name => name.replace("my-operator-", "logger-"),
+    };
+    let of_project: BTreeSet<String> = project().0.keys().map(|path| substituted(first(path))).collect();
+    let of_root: BTreeSet<String> = git(&["ls-files", "--full-name"], &checkout()).lines().map(first).collect();
+    let names = |listed: &[(&str, &str)]| listed.iter().map(|(name, _)| (*name).to_owned()).collect::<Vec<_>>();
+    assert_eq!(of_root.difference(&of_project).cloned().collect::<Vec<_>>(), names(MORE));
+    assert_eq!(of_project.difference(&of_root).cloned().collect::<Vec<_>>(), names(FEWER));
 }

@@ -84,15 +84,16 @@ pub fn run(groups: &[ApiGroup], args: &Args) -> ExitCode {
 fn codegen(groups: &[ApiGroup], args: &Args) -> Result<ExitCode> {
     let project = Project::with_settings(groups, &args.dirs(), &args.settings)?;
     let Project { root, layout, .. } = &project;
+    let own = layout.own_groups(groups);
     if let Some(directory) = &args.schema_patch {
-        return patch_schemas(groups, root, layout, directory, args.check);
+        return patch_schemas(&own, root, layout, directory, args.check);
     }
     if args.sizes {
-        print(&sizes(groups, layout)?);
+        print(&sizes(&own, layout)?);
         return Ok(ExitCode::SUCCESS);
     }
     if args.stdout {
-        print(&yaml_stream(groups, layout)?);
+        print(&yaml_stream(&own, layout)?);
         return Ok(ExitCode::SUCCESS);
     }
     project.require_client()?;

@@ -40,6 +40,10 @@ pub struct Settings {
     /// `--client-dir my-package/src/client`.
     #[arg(long, value_name = "MODULE")]
     pub client_module: Option<String>,
+    /// A group whose definitions belong to another project; can be repeated. Its kinds are part of the client, but have no CRD
+    /// files and no policies.
+    #[arg(long, value_name = "GROUP")]
+    pub external: Vec<String>,
 }
 
 impl Settings {
@@ -54,6 +58,7 @@ impl Settings {
             embedded_metadata: self.embedded_metadata.or(others.embedded_metadata),
             kustomization: self.kustomization || others.kustomization,
             client_module: self.client_module.or(others.client_module),
+            external: [self.external, others.external].concat(),
         }
     }
 
@@ -65,6 +70,7 @@ impl Settings {
                 std::fs::read_to_string(&file).with_context(|| format!("cannot read the header {}", file.display()))?;
             layout.header = header(&text, self.year);
         }
+        layout.external = self.external.into_iter().collect();
         let default = CrdOptions::default();
         layout.crd = CrdOptions {
             max_desc_len: self.max_desc_len,

@@ -34,6 +34,11 @@ pub(crate) struct Definition {
 }
 
 impl Definition {
+    /// Returns the group.
+    pub(crate) fn group(&self) -> &str {
+        self.crd["spec"]["group"].as_str().unwrap_or_default()
+    }
+
     /// Creates the definition of a kind from its versions. Returns `None` and adds the errors if one of them is invalid or
     /// they do not agree.
     pub(super) fn new(

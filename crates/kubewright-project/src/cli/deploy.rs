@@ -163,7 +163,9 @@ impl Installer {
             text = manifest.to_yaml()?;
         }
         let path = workspace.root().join(INSTALLER);
-        write_file(&path, &text).map_err(|source| DeployError::Write { path, source })
+        write_file(&path, &text).map_err(|source| DeployError::Write { path, source })?;
+        println!("wrote {INSTALLER}");
+        Ok(())
     }
 }
 

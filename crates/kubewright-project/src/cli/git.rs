@@ -1,17 +1,18 @@
-//! Git in a project: uncommitted changes, and merges of files.
+//! Git as a program.
 
 use std::{
-    fs, io,
+    io::{self, Read},
     path::Path,
-    process::{Command, Output},
+    process::{Command, Output, Stdio},
+    sync::mpsc::channel,
+    thread,
+    time::{Duration, Instant},
 };
 
-use crate::scaffold::{Layout, Merged, Versions};
+use crate::scaffold::Reference;
 
-/// The label of the file of the user in conflicts.
-const YOURS: &str = "yours";
-/// The largest exit code of `git merge-file` that is a number of conflicts: it stands for more of them, too.
-const MAX_CONFLICTS: usize = 127;
+/// The limit of a request to a repository.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Git cannot be run, or fails.
 #[derive(Debug, thiserror::Error)]
@@ -27,36 +28,74 @@ pub(super) enum GitError {
         /// What git printed.
         message: String,
     },
-    /// The files of a merge cannot be written.
-    #[error("cannot write temporary files: {0}")]
+    /// A repository does not respond.
+    #[error("no response within {} s; check the URL and the network", TIMEOUT.as_secs())]
+    Timeout,
+    /// No temporary repository can be created.
+    #[error("cannot create a temporary directory: {0}")]
     Temporary(#[source] io::Error),
 }
 
-/// Returns whether files that match a pathspec have uncommitted changes. With `ignored`, files that git ignores have them.
-pub(super) fn has_changes(root: &Path, pathspec: &[&str], ignored: bool) -> Result<bool, GitError> {
+/// Returns whether a file has uncommitted changes.
+pub(super) fn has_changes(root: &Path, path: &str) -> Result<bool, GitError> {
     let mut git = Command::new("git");
-    git.args(["status", "--porcelain", if ignored { "--ignored" } else { "--ignored=no" }, "--"]);
-    let output = git.args(pathspec).current_dir(root).output().map_err(GitError::Run)?;
+    let output = git.args(["status", "--porcelain", "--", path]).current_dir(root).output().map_err(GitError::Run)?;
     if output.status.success() { Ok(!output.stdout.is_empty()) } else { Err(failed("status", &output)) }
 }
 
-/// Merges the versions of a file. Conflicts contain all three versions.
-pub(super) fn merge(versions: &Versions<'_>) -> Result<Merged, GitError> {
+/// Returns the paths of the files of a commit of a repository; by default that of its default branch. Only their names
+/// are requested.
+pub(super) fn files(url: &str, reference: Option<&Reference>) -> Result<Vec<String>, GitError> {
     let directory = tempfile::tempdir().map_err(GitError::Temporary)?;
-    for (name, contents) in [("yours", versions.yours), ("former", versions.former), ("current", versions.current)] {
-        fs::write(directory.path().join(name), contents).map_err(GitError::Temporary)?;
+    let git = |args: &[&str]| {
+        let mut git = Command::new("git");
+        git.arg("--git-dir").arg(directory.path()).args(args).env("GIT_TERMINAL_PROMPT", "0");
+        git
+    };
+    let output = git(&["init", "--quiet", "--bare"]).output().map_err(GitError::Run)?;
+    if !output.status.success() {
+        return Err(failed("init", &output));
     }
-    let (former, current) = (format!("layout {}", versions.layout), format!("layout {}", Layout::CURRENT));
-    let mut git = Command::new("git");
-    git.args(["merge-file", "-p", "--diff3", "-L", YOURS, "-L", &former, "-L", &current, "yours", "former", "current"]);
-    let output = git.current_dir(directory.path()).output().map_err(GitError::Run)?;
-    let contents = String::from_utf8_lossy(&output.stdout).into_owned();
-    let code = output.status.code().and_then(|code| usize::try_from(code).ok());
-    match code.filter(|conflicts| *conflicts <= MAX_CONFLICTS) {
-        Some(0) => Ok(Merged { contents, conflicts: 0 }),
-        // Other errors have these exit codes as well, without a merged file.
-        Some(conflicts) if contents.contains(&format!("<<<<<<< {YOURS}\n")) => Ok(Merged { contents, conflicts }),
-        _ => Err(failed("merge-file", &output)),
+    let name = match reference {
+        None => "HEAD".to_owned(),
+        Some(Reference::Rev(rev)) => rev.clone(),
+        Some(Reference::Tag(tag)) => format!("refs/tags/{tag}"),
+        Some(Reference::Branch(branch)) => format!("refs/heads/{branch}"),
+    };
+    run_within(TIMEOUT, &mut git(&["fetch", "--quiet", "--depth=1", "--filter=blob:none", "--", url, &name]))?;
+    let output = git(&["ls-tree", "-r", "--name-only", "FETCH_HEAD"]).output().map_err(GitError::Run)?;
+    match output.status.success() {
+        true => Ok(String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect()),
+        false => Err(failed("ls-tree", &output)),
+    }
+}
+
+/// Runs `git fetch`, and ends it after a time.
+fn run_within(limit: Duration, fetch: &mut Command) -> Result<(), GitError> {
+    let fetch = fetch.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut child = fetch.spawn().map_err(GitError::Run)?;
+    let (sender, messages) = channel();
+    let mut stderr = child.stderr.take();
+    // A child of git can keep the pipe open after the end of git: nothing waits for this thread.
+    thread::spawn(move || {
+        let mut message = Vec::new();
+        let _read = stderr.as_mut().map(|stderr| stderr.read_to_end(&mut message));
+        sender.send(message)
+    });
+    let start = Instant::now();
+    loop {
+        match child.try_wait().map_err(GitError::Run)? {
+            Some(status) if status.success() => return Ok(()),
+            Some(status) => {
+                let stderr = messages.recv_timeout(Duration::from_secs(1)).unwrap_or_default();
+                return Err(failed("fetch", &Output { status, stdout: Vec::new(), stderr }));
+            }
+            None if start.elapsed() > limit => {
+                child.kill().and_then(|()| child.wait()).map_err(GitError::Run)?;
+                return Err(GitError::Timeout);
+            }
+            None => thread::sleep(Duration::from_millis(20)),
+        }
     }
 }
 
@@ -70,44 +109,17 @@ fn failed(command: &'static str, output: &Output) -> GitError {
 mod tests {
     use super::*;
 
-    fn merged(yours: &str, former: &str, current: &str) -> Merged {
-        merge(&Versions { path: "a", yours, layout: Layout::FIRST, former, current }).unwrap()
-    }
-
-    #[test]
-    fn changes_of_different_lines_are_merged() {
-        let result = merged("a\nb\nc\nmine\n", "a\nb\nc\n", "new\na\nb\nc\n");
-        assert_eq!(result, Merged { contents: "new\na\nb\nc\nmine\n".to_owned(), conflicts: 0 });
-    }
-
-    #[test]
-    fn conflicts_contain_all_versions() {
-        let Merged { contents, conflicts } = merged("mine\n", "old\n", "new\n");
-        let markers =
-            format!("<<<<<<< yours\nmine\n||||||| layout v1\nold\n=======\nnew\n>>>>>>> layout {}\n", Layout::CURRENT);
-        assert_eq!((contents, conflicts), (markers, 1));
-        assert_eq!(merged("mine\n", "", "new\n").conflicts, 1);
-    }
-
-    #[test]
-    fn many_conflicts_are_no_error() {
-        let file =
-            |line: &str| (0..200).map(|index| format!("{line}\n{index}\n{index}\n{index}\n")).collect::<String>();
-        let conflicts = merged(&file("mine"), &file("old"), &file("new")).conflicts;
-        assert_eq!(conflicts, MAX_CONFLICTS);
-    }
-
-    #[test]
-    fn files_that_git_cannot_merge_are_errors() {
-        let versions = Versions { path: "a", yours: "\0", layout: Layout::FIRST, former: "", current: "new\n" };
-        let error = merge(&versions).unwrap_err().to_string();
-        assert!(error.starts_with("`git merge-file` failed: "), "{error}");
-    }
-
     #[test]
     fn a_directory_outside_of_a_repository_is_an_error() {
         let directory = tempfile::tempdir().unwrap();
-        let error = has_changes(directory.path(), &["."], false).unwrap_err().to_string();
+        let error = has_changes(directory.path(), ".").unwrap_err().to_string();
         assert!(error.starts_with("`git status` failed: "), "{error}");
+    }
+
+    #[test]
+    fn a_repository_that_does_not_respond_is_an_error() {
+        let mut sleep = Command::new("sleep");
+        let error = run_within(Duration::from_millis(50), sleep.arg("60")).unwrap_err();
+        assert!(error.to_string().starts_with("no response within"), "{error}");
     }
 }

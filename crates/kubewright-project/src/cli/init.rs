@@ -1,5 +1,7 @@
 //! `cargo kubewright init`: a new project in an empty directory.
 
+mod source;
+
 use std::{
     fs, io,
     path::{Path, PathBuf},
@@ -7,7 +9,8 @@ use std::{
 };
 
 use super::run::{failed, finish};
-use crate::scaffold::{Dependencies, Layout, Model, Problems, init};
+use crate::scaffold::{Dependencies, Model, Problems, init};
+pub use source::{CommitArgs, Source};
 
 /// Options of `init`.
 #[derive(Clone, Debug, clap::Args)]
@@ -21,9 +24,12 @@ pub struct Init {
     /// Watch the namespace of the operator only, with a Role in place of a ClusterRole.
     #[arg(long)]
     pub namespaced: bool,
-    /// Depend on the crates of a checkout of the toolchain. By default, they come from the registry.
-    #[arg(long, value_name = "PATH")]
-    pub source: Option<PathBuf>,
+    /// Where the project gets the crates of kubewright from.
+    #[command(flatten)]
+    pub source: Source,
+    /// The commit of the repository.
+    #[command(flatten)]
+    pub commit: CommitArgs,
     /// Print the plan without writing any file.
     #[arg(long)]
     pub dry_run: bool,
@@ -39,13 +45,13 @@ impl Init {
         let root = self.directory.clone().unwrap_or_else(|| PathBuf::from(&self.name));
         let mut problems = Problems::default();
         check_empty(&root, &mut problems);
-        let dependencies = self.dependencies(&mut problems);
+        let dependencies = self.source.dependencies(&self.commit, &root, &mut problems);
         let model = Model {
-            layout: Layout::CURRENT,
             name: self.name.clone(),
             domain: self.domain.clone(),
             namespaced: self.namespaced,
             resources: Vec::new(),
+            externals: Vec::new(),
         };
         let planned = init(&model, &dependencies);
         let plan = match planned {
@@ -55,26 +61,30 @@ impl Init {
                 Err(problems)
             }
         };
-        let shown = root.display();
-        let next = format!(
-            "next, in {shown}: `cargo xtask create api --group GROUP --version v1 --kind Kind`, `cargo xtask codegen`, \
-             `cargo xtask manifests`"
-        );
         match plan {
-            Ok(plan) => finish(&root, plan, self.dry_run, &next),
+            Ok(plan) => finish(&root, plan, self.dry_run, &next(&root, &dependencies)),
             Err(problems) => failed(&problems),
         }
     }
+}
 
-    fn dependencies(&self, problems: &mut Problems) -> Dependencies {
-        let Some(source) = &self.source else { return Dependencies::Version(env!("CARGO_PKG_VERSION").to_owned()) };
-        if !source.join("crates/kubewright-project/Cargo.toml").is_file() {
-            problems
-                .add(format!("{} is not a checkout of the toolchain: it has no kubewright-project", source.display()));
-        }
-        let path = source.canonicalize().unwrap_or_else(|_| source.clone());
-        Dependencies::Path(path.to_string_lossy().replace('\\', "/"))
-    }
+/// Returns what comes next.
+fn next(root: &Path, dependencies: &Dependencies) -> String {
+    let image = match dependencies {
+        Dependencies::Path(path) => format!(
+            "\nnote: {path} is outside of the project; to build images and to share the project, use `--git URL`"
+        ),
+        Dependencies::Version(version) => format!(
+            "\nwarning: check that version {version} of the crates `kubewright-*` in the registry is one of this \
+             toolchain, which has no release there yet"
+        ),
+        Dependencies::Git { .. } => String::new(),
+    };
+    format!(
+        "next, in {}: `cargo xtask create api --group GROUP --version v1 --kind Kind`, `cargo xtask codegen`, `cargo \
+         xtask manifests`{image}",
+        root.display()
+    )
 }
 
 /// Adds a problem unless the directory is absent, or empty except for a repository.

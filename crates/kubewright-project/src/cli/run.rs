@@ -4,26 +4,23 @@ use std::{error::Error, path::Path, process::ExitCode};
 
 use super::{formatter, git, writer};
 use crate::{
-    scaffold::{Plan, Problems, Tree},
+    scaffold::{Plan, Problems, Tree, overwritten},
     workspace::Workspace,
 };
 
-/// The files in which uncommitted changes prevent others. Cargo writes Cargo.lock before any command of a new project.
-const SOURCES: &[&str] = &[".", ":(exclude)Cargo.lock"];
-
 /// Options of the commands that change a project.
-#[derive(Clone, Debug, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args)]
 pub struct Changes {
     /// Print the plan without writing any file.
     #[arg(long)]
     pub dry_run: bool,
-    /// Change the project although git reports uncommitted changes, or cannot restore the files of an update.
+    /// Replace and remove files although they have uncommitted changes.
     #[arg(long)]
     pub allow_dirty: bool,
 }
 
 impl Changes {
-    /// Plans and executes a change of a project. A plan without steps is executed in any tree.
+    /// Plans and executes a change of a project.
     pub(super) fn run(
         &self,
         workspace: &Workspace<'_>,
@@ -33,24 +30,7 @@ impl Changes {
             Ok(tree) => tree,
             Err(error) => return failed(&error),
         };
-        let mut problems = Problems::default();
-        let planned = plan(&tree);
-        let changes = planned.as_ref().map_or(true, |plan| !plan.steps.is_empty());
-        if changes
-            && !self.allow_dirty
-            && !self.dry_run
-            && git::has_changes(workspace.root(), SOURCES, false).unwrap_or(false)
-        {
-            problems.add("git reports uncommitted changes; commit or stash them, or use `--allow-dirty`");
-        }
-        let plan = match planned {
-            Ok(plan) => problems.or(plan),
-            Err(others) => {
-                problems.0.extend(others.0);
-                Err(problems)
-            }
-        };
-        match plan {
+        match plan(&tree).and_then(|plan| self.check_committed(workspace.root(), &tree, plan)) {
             Ok(plan) => {
                 finish(workspace.root(), plan, self.dry_run, "next: `cargo xtask codegen`, `cargo xtask manifests`")
             }
@@ -59,16 +39,34 @@ impl Changes {
     }
 }
 
-/// Formats, prints and writes a plan, and prints what comes next. The exit code is 1 if the plan has conflicts.
+impl Changes {
+    /// Returns the plan, unless it replaces or removes contents of the user that git cannot restore. A project without a
+    /// repository is not checked.
+    fn check_committed(&self, root: &Path, tree: &Tree, plan: Plan) -> Result<Plan, Problems> {
+        let mut problems = Problems::default();
+        if !self.allow_dirty && !self.dry_run {
+            for path in overwritten(tree, &plan)? {
+                if git::has_changes(root, path).unwrap_or(false) {
+                    problems.add(format!(
+                        "{path} has uncommitted changes and would be overwritten; commit or stash them, or use \
+                         `--allow-dirty`"
+                    ));
+                }
+            }
+        }
+        problems.or(plan)
+    }
+}
+
+/// Formats, prints and writes a plan, and prints what comes next.
 pub(super) fn finish(root: &Path, plan: Plan, dry_run: bool, next: &str) -> ExitCode {
     if plan.steps.is_empty() {
         println!("nothing to do: the project is as requested");
         return ExitCode::SUCCESS;
     }
-    let exit_code = ExitCode::from(u8::from(plan.has_conflicts()));
     if dry_run {
         print!("{plan}");
-        return exit_code;
+        return ExitCode::SUCCESS;
     }
     let plan = match formatter::format(root, plan) {
         Ok(plan) => plan,
@@ -82,7 +80,7 @@ pub(super) fn finish(root: &Path, plan: Plan, dry_run: bool, next: &str) -> Exit
     }
     print!("{plan}");
     println!("{next}");
-    exit_code
+    ExitCode::SUCCESS
 }
 
 /// Ignores Ctrl-C, SIGTERM and SIGHUP until the process ends: they would end it between two steps of a plan. A handler

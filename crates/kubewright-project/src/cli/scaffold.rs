@@ -7,8 +7,8 @@ use clap::{ArgAction, Args, Subcommand};
 pub use super::run::Changes;
 use crate::{
     scaffold::{
-        self, NewWebhooks, Resource, ResourceWebhooks, create_api, create_version, create_webhooks, delete_api, edit,
-        rename_api,
+        self, NewWebhooks, Resource, ResourceWebhooks, create_api, create_version, create_webhooks, delete_api,
+        delete_import, edit, rename_api,
     },
     workspace::Workspace,
 };
@@ -113,6 +113,18 @@ pub struct Edit {
 pub enum Delete {
     /// Delete a version of a kind, and with the last one its controller and test.
     Api(VersionOptions),
+    /// Delete the types of an imported version of a group.
+    Import(DeleteImport),
+}
+
+/// Options of `delete import`.
+#[derive(Clone, Debug, Args)]
+pub struct DeleteImport {
+    /// The module of the types, such as `cert_manager_v1`.
+    pub module: String,
+    /// How the project is changed.
+    #[command(flatten)]
+    pub changes: Changes,
 }
 
 /// What to rename.
@@ -189,10 +201,16 @@ impl Edit {
 }
 
 impl Delete {
-    /// Deletes a version of a kind.
+    /// Deletes a version of a kind, or an import.
     pub(super) fn run(&self, workspace: &Workspace<'_>) -> ExitCode {
-        let Delete::Api(VersionOptions { group, version, kind, changes }) = self;
-        changes.run(workspace, |tree| delete_api(tree, group, kind, version))
+        match self {
+            Delete::Api(VersionOptions { group, version, kind, changes }) => {
+                changes.run(workspace, |tree| delete_api(tree, group, kind, version))
+            }
+            Delete::Import(DeleteImport { module, changes }) => {
+                changes.run(workspace, |tree| delete_import(tree, module))
+            }
+        }
     }
 }
 

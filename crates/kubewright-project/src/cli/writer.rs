@@ -85,7 +85,7 @@ impl Transaction {
                 }
                 contents
             }
-            Step::Replace { contents, .. } | Step::Edit { contents, .. } | Step::Merge { contents, .. } => contents,
+            Step::Replace { contents, .. } | Step::Edit { contents, .. } => contents,
             Step::Remove { .. } => return Ok(()),
         };
         self.create_directories(target.parent().unwrap_or(root))?;

@@ -30,21 +30,19 @@ pub(super) fn render(
     metrics: Option<&ServerDescription>,
     webhooks: Option<&ServerDescription>,
 ) -> Result<Vec<String>, RenderError> {
-    let Some(metrics) = metrics else {
-        return match settings.prometheus || settings.network_policy {
-            true => Err(RenderError::NoMetrics),
-            false => Ok(Vec::new()),
-        };
-    };
-    files.add("default/metrics_service.yaml", &service(files, metrics))?;
-    let mut resources = vec!["metrics_service.yaml".to_owned()];
+    let mut resources = Vec::new();
+    if let Some(metrics) = metrics {
+        files.add("default/metrics_service.yaml", &service(files, metrics))?;
+        resources.push("metrics_service.yaml".to_owned());
+    }
     if settings.prometheus {
+        let metrics = metrics.ok_or(RenderError::NoMetrics)?;
         files.add("prometheus/monitor.yaml", &ServiceMonitor::new(files, metrics))?;
         let objects = ["monitor.yaml".to_owned()].into_iter().chain(settings.prometheus_resources.iter().cloned());
         files.kustomization("prometheus", Kustomization::of(objects))?;
         resources.push("../prometheus".to_owned());
     }
-    if settings.network_policy {
+    if settings.network_policy && (metrics.is_some() || webhooks.is_some()) {
         network_policies(files, metrics, webhooks)?;
         resources.push("../network-policy".to_owned());
     }
@@ -77,15 +75,18 @@ fn service(files: &Files, metrics: &ServerDescription) -> Service {
 
 fn network_policies(
     files: &mut Files,
-    metrics: &ServerDescription,
+    metrics: Option<&ServerDescription>,
     webhooks: Option<&ServerDescription>,
 ) -> Result<(), RenderError> {
-    let label = ("metrics".to_owned(), "enabled".to_owned());
-    let namespaces = LabelSelector { match_labels: Some(BTreeMap::from([label])), ..LabelSelector::default() };
-    let peer = NetworkPolicyPeer { namespace_selector: Some(namespaces), ..NetworkPolicyPeer::default() };
-    let mut objects = vec!["allow-metrics-traffic.yaml".to_owned()];
-    let policy = network_policy(files, "allow-metrics-traffic", metrics, Some(vec![peer]));
-    files.add("network-policy/allow-metrics-traffic.yaml", &policy)?;
+    let mut objects = Vec::new();
+    if let Some(metrics) = metrics {
+        let label = ("metrics".to_owned(), "enabled".to_owned());
+        let namespaces = LabelSelector { match_labels: Some(BTreeMap::from([label])), ..LabelSelector::default() };
+        let peer = NetworkPolicyPeer { namespace_selector: Some(namespaces), ..NetworkPolicyPeer::default() };
+        let policy = network_policy(files, "allow-metrics-traffic", metrics, Some(vec![peer]));
+        files.add("network-policy/allow-metrics-traffic.yaml", &policy)?;
+        objects.push("allow-metrics-traffic.yaml".to_owned());
+    }
     if let Some(webhooks) = webhooks {
         // The API server is in no namespace.
         let policy = network_policy(files, "allow-webhook-traffic", webhooks, None);

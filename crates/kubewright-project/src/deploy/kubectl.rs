@@ -131,9 +131,11 @@ fn with_input(command: &mut Command, input: &[u8]) -> io::Result<Output> {
     child.wait_with_output()
 }
 
-/// Returns what kubectl printed on its standard error.
+/// Returns what kubectl printed on its standard error, without the word `error`, which is part of the error of the command.
 pub(super) fn message(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).trim().to_owned()
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    let message = stderr.trim();
+    message.strip_prefix("error: ").unwrap_or(message).to_owned()
 }
 
 fn succeeded(output: &Output, args: &[&str]) -> Result<String, DeployError> {

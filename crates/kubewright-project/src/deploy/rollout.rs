@@ -24,7 +24,11 @@ pub(super) fn reasons(kubectl: &Kubectl, deployment: &Value) -> Result<Vec<Strin
     let mut reasons = conditions(&found.unwrap_or_default());
     let selector = format!("--selector={}", selector(deployment));
     let pods = kubectl.json(&["get", "pods", &namespace, &selector, "--output=json"])?;
-    reasons.extend(pods.map_or_else(Vec::new, items).iter().flat_map(of_pod));
+    let pods = pods.map_or_else(Vec::new, items);
+    if pods.is_empty() {
+        reasons.push("no pod exists; check that the controllers of the cluster run, and its quotas".to_owned());
+    }
+    reasons.extend(pods.iter().flat_map(of_pod));
     let warnings = ["get", "events", &namespace, "--field-selector=type=Warning", "--output=json"];
     let mut events: Vec<_> = kubectl.json(&warnings)?.map_or_else(Vec::new, items).iter().map(event).collect();
     events.sort();

@@ -63,6 +63,11 @@ pub(super) fn declarations(project: &Project, resources: Value, parts: Parts) ->
     if parts.metrics {
         all.extend(metrics(project));
     }
+    if parts.metrics || parts.webhooks {
+        let policies = "Admits only connections to the metrics and the webhooks, and to the metrics only those of \
+                        clients in namespaces with the label `metrics: enabled`.";
+        all.push(switch("networkPolicy.enabled", policies, project.settings.network_policy));
+    }
     if parts.webhooks {
         let certificate = "Uses a certificate of cert-manager for the webhooks. Otherwise the operator issues it.";
         let is_default = project.settings.webhooks.certificates == CertificateMode::CertManager;
@@ -125,18 +130,13 @@ fn definitions() -> [Declaration; 3] {
     ]
 }
 
-fn metrics(project: &Project) -> [Declaration; 3] {
+fn metrics(project: &Project) -> [Declaration; 2] {
     [
         switch("metrics.enabled", "Creates a Service of the metrics.", true),
         switch(
             "metrics.serviceMonitor",
             "Creates a ServiceMonitor and the alerts, for the Prometheus operator.",
             project.settings.prometheus,
-        ),
-        switch(
-            "networkPolicy.enabled",
-            "Admits only clients of the metrics in namespaces with the label `metrics: enabled`.",
-            project.settings.network_policy,
         ),
     ]
 }

@@ -37,7 +37,7 @@ impl Variants {
                 replicas,
                 namespaced,
                 prometheus: has_metrics,
-                network_policy: has_metrics,
+                network_policy: true,
                 webhooks: WebhookSettings { certificates },
                 ..project.settings.clone()
             };

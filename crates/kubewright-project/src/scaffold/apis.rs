@@ -1,7 +1,9 @@
 //! The APIs of a project: they are created and deleted, and get further versions.
 
 use super::{
-    files::{self, Files, client_root, empty_client, is_generated, is_owned, kind_path, of_user, types_root},
+    files::{
+        self, Files, client_root, conversion_path, empty_client, is_generated, is_owned, kind_path, of_user, types_root,
+    },
     model::{Model, Resource, ResourceWebhooks},
     plan::{Plan, Problems, Step},
     project_file,
@@ -68,8 +70,15 @@ pub fn create_version(tree: &Tree, group: &str, kind: &str, version: &str) -> Re
     if let Some(source) = tree.get(&kind_path(&old, last)) {
         contents.insert(kind_path(&old, &resource), without_storage(source));
     }
+    let module = new.version_module(&resource);
+    let has_conversion = old.resources.iter().any(|other| other.is_of_kind(group, kind) && other.webhooks.conversion);
+    let conversion = conversion_path(&old, &resource);
     new.resources.push(resource);
-    transition(tree, &old, &new, &contents)
+    let mut plan = transition(tree, &old, &new, &contents)?;
+    if has_conversion {
+        plan.notes.push(format!("{conversion}: add `.spoke::<{module}::{kind}>()`"));
+    }
+    Ok(plan)
 }
 
 /// Removes the attribute of the storage version.
@@ -108,16 +117,34 @@ pub fn delete_api(tree: &Tree, group: &str, kind: &str, version: &str) -> Result
     let mut new = old.clone();
     new.resources.retain(|resource| !resource.is_of_kind(group, kind) || resource.version != version);
     let is_deleted = |resource: &&Resource| !new.resources.contains(resource);
-    let is_left = new.resources.iter().any(|resource| resource.is_of_kind(group, kind));
+    let others: Vec<&Resource> = new.resources.iter().filter(|other| other.is_of_kind(group, kind)).collect();
     match old.resources.iter().find(is_deleted) {
         None => Err(unknown(kind, group)),
-        Some(deleted) if deleted.controller && is_left => {
+        Some(deleted) if deleted.controller && !others.is_empty() => {
             Err(format!("the controller of {kind} reconciles {version}; delete the other versions first").into())
         }
-        Some(deleted) if deleted.webhooks.any() && is_left => {
+        Some(deleted) if deleted.webhooks.prevent_deletion(others.len()) => {
             Err(format!("the webhooks of {kind} are those of {version}; delete the other versions first").into())
         }
-        Some(_) => transition(tree, &old, &new, &Files::new()),
+        Some(deleted) => {
+            let notes = conversion_notes(&old, deleted, &others);
+            Ok(Plan { notes, ..transition(tree, &old, &new, &Files::new())? })
+        }
+    }
+}
+
+/// Returns what the user needs to remove from the conversion of a kind when one of its versions is deleted.
+fn conversion_notes(model: &Model, deleted: &Resource, others: &[&Resource]) -> Vec<String> {
+    let kind = &deleted.kind;
+    match others {
+        [last] if deleted.webhooks.conversion => {
+            vec![format!("{}: remove `Convert` and `#[convert(..)]`: {kind} has one version", kind_path(model, last))]
+        }
+        others if others.iter().any(|other| other.webhooks.conversion) => {
+            let (path, module) = (conversion_path(model, deleted), model.version_module(deleted));
+            vec![format!("{path}: remove `.spoke::<{module}::{kind}>()`")]
+        }
+        _ => Vec::new(),
     }
 }
 
@@ -143,19 +170,15 @@ pub(super) fn transition(tree: &Tree, old: &Model, new: &Model, contents: &Files
     let mut steps = owned_steps(tree, old, new, &mut problems)?;
     steps.extend(user_steps(tree, old, new, contents, &mut problems));
     steps.extend(module_step(tree, old, new, &mut problems));
-    if new.resources.is_empty() {
+    steps.extend(samples_step(tree, old, new, &mut problems));
+    if new.modules().is_empty() {
         steps.extend(client_steps(tree, new));
     }
     problems.or(Plan::new(steps))
 }
 
 /// Plans the changes of the files that only these commands write.
-pub(super) fn owned_steps(
-    tree: &Tree,
-    old: &Model,
-    new: &Model,
-    problems: &mut Problems,
-) -> Result<Vec<Step>, Problems> {
+fn owned_steps(tree: &Tree, old: &Model, new: &Model, problems: &mut Problems) -> Result<Vec<Step>, Problems> {
     let (before, after) = (files::owned(old)?, files::owned(new)?);
     let mut steps = Vec::new();
     for (path, contents) in after {
@@ -174,6 +197,21 @@ pub(super) fn owned_steps(
     let is_removed = |path: &String| !after.contains_key(path) && tree.get(path).is_some_and(is_owned);
     steps.extend(before.into_keys().filter(is_removed).map(|path| Step::Remove { path }));
     Ok(steps)
+}
+
+/// Returns the paths of files with contents of the user that a plan replaces or removes. Edits keep these contents.
+///
+/// # Errors
+/// Fails if `PROJECT` cannot be read.
+pub fn overwritten<'a>(tree: &Tree, plan: &'a Plan) -> Result<Vec<&'a str>, Problems> {
+    let written = files::owned(&model(tree)?)?;
+    let is_of_user = |path: &str| match tree.get(path) {
+        Some(found) if is_owned(found) => written.get(path).is_some_and(|contents| contents != found),
+        Some(found) => !is_generated(found),
+        None => false,
+    };
+    let steps = plan.steps.iter().filter(|step| matches!(step, Step::Replace { .. } | Step::Remove { .. }));
+    Ok(steps.map(Step::path).filter(|path| is_of_user(path)).collect())
 }
 
 fn user_steps(tree: &Tree, old: &Model, new: &Model, contents: &Files, problems: &mut Problems) -> Vec<Step> {
@@ -200,11 +238,27 @@ fn user_steps(tree: &Tree, old: &Model, new: &Model, contents: &Files, problems:
 /// Declares the modules of new versions.
 fn module_step(tree: &Tree, old: &Model, new: &Model, problems: &mut Problems) -> Option<Step> {
     let path = types_root(new);
-    let (before, after) = (old.versions(), new.versions());
-    let removed: Vec<String> = before.into_keys().filter(|module| !after.contains_key(module)).collect();
-    let modules: Vec<String> = after.into_keys().collect();
+    let (before, modules) = (old.modules(), new.modules());
+    let removed: Vec<String> = before.into_iter().filter(|module| !modules.contains(module)).collect();
     let source = tree.require(&path, problems)?;
     edit_modules(&path, source, &modules, &removed, problems)
+}
+
+/// Lists the samples in the settings.
+fn samples_step(tree: &Tree, old: &Model, new: &Model, problems: &mut Problems) -> Option<Step> {
+    let (before, after) = (old.samples(), new.samples());
+    if before == after {
+        return None;
+    }
+    let settings = tree.require(SETTINGS, problems)?;
+    let table = toml::from_str::<toml::Table>(settings).unwrap_or_default();
+    let listed = table.get("samples").and_then(toml::Value::as_array).into_iter().flatten();
+    let mut samples: Vec<String> = listed.filter_map(toml::Value::as_str).map(str::to_owned).collect();
+    samples.retain(|sample| !before.contains(sample) || after.contains(sample));
+    let new: Vec<_> = after.difference(&before).filter(|sample| !samples.contains(sample)).cloned().collect();
+    samples.extend(new);
+    let value = toml::Value::from(samples).to_string();
+    edit_setting(SETTINGS, settings, ("samples", &value), "image", problems)
 }
 
 /// Replaces the client of a project without kinds, for which the generator does not run.

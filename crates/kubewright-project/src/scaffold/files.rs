@@ -3,11 +3,11 @@
 use std::{collections::BTreeMap, fmt::Write};
 
 use super::{
-    layout::{CONTROLLER, CONVERSION, DEFAULTER, KIND, Layout, SAMPLE, TEST, Template, VALIDATOR},
-    model::{Model, Resource},
+    model::{External, Model, Resource},
     plan::Problems,
     project_file,
     template::Values,
+    templates::{CONTROLLER, CONVERSION, DEFAULTER, KIND, SAMPLE, TEST, VALIDATOR},
     tree::compare,
 };
 
@@ -50,19 +50,17 @@ pub(super) fn owned(model: &Model) -> Result<Files, Problems> {
     let mut files = Files::new();
     files.insert(project_file::PATH.to_owned(), format!("# {MARK}\n{}", project_file::render(model)?));
     let versions = model.versions();
-    files.insert(format!("{}/src/groups.rs", model.types()), groups(versions.keys()));
+    files.insert(format!("{}/src/groups.rs", model.types()), groups(&model.modules()));
     for (module, resources) in &versions {
         files.insert(format!("{}/src/{module}.rs", model.types()), version(model, resources));
     }
     files.insert(format!("{}/src/controllers.rs", model.name), controllers(&model.controllers()));
-    if model.layout >= Layout::WITH_WEBHOOKS {
-        files.insert(format!("{}/src/webhooks.rs", model.name), webhooks(&model.webhooks()));
-    }
+    files.insert(format!("{}/src/webhooks.rs", model.name), webhooks(&model.webhooks()));
     Ok(files)
 }
 
-fn groups<'a>(modules: impl Iterator<Item = &'a String>) -> String {
-    let groups: String = modules.map(|module| format!("        crate::{module}::API_GROUP,\n")).collect();
+fn groups(modules: &[String]) -> String {
+    let groups: String = modules.iter().map(|module| format!("        crate::{module}::API_GROUP,\n")).collect();
     let list = if groups.is_empty() { "    &[]".to_owned() } else { format!("    &[\n{groups}    ]") };
     format!(
         "// {MARK}\n//! The groups and versions of this crate.\n\nuse kubewright_core::meta::ApiGroup;\n\n/// Returns every \
@@ -114,11 +112,16 @@ fn webhooks(modules: &[String]) -> String {
     let (mut declarations, mut calls) = (String::new(), String::new());
     for module in modules {
         let _ = writeln!(declarations, "mod {module};");
-        let _ = writeln!(calls, "    let webhooks = {module}::add_to(webhooks, client);");
     }
     let (parameter, body) = match modules {
         [] => ("_client", "    Webhooks::new()\n".to_owned()),
-        _ => ("client", format!("    let webhooks = Webhooks::new();\n{calls}    webhooks\n")),
+        [others @ .., last] => {
+            for module in others {
+                let _ = writeln!(calls, "    let webhooks = {module}::add_to(webhooks, client);");
+            }
+            let start = "    let webhooks = Webhooks::new();\n";
+            ("client", format!("{start}{calls}    {last}::add_to(webhooks, client)\n"))
+        }
     };
     let declarations = if declarations.is_empty() { declarations } else { format!("{declarations}\n") };
     format!(
@@ -128,17 +131,18 @@ fn webhooks(modules: &[String]) -> String {
     )
 }
 
-/// Returns the files of the kinds that the user continues, as they are created.
+/// Returns the files of the kinds that the user continues, as they are created. Those of other projects are empty: their
+/// contents are imported.
 pub(super) fn of_user(model: &Model) -> Files {
     let mut files = Files::new();
     for resource in &model.resources {
         let values = Values::of_resource(model, resource);
         let module = resource.module();
-        let mut add = |path: String, template: Template| {
-            files.extend(template.text(model.layout).map(|text| (path, values.fill(text))));
+        let mut add = |path: String, template: &str| {
+            files.insert(path, values.fill(template));
         };
         add(kind_path(model, resource), KIND);
-        add(resource.sample(), SAMPLE);
+        add(format!("config/samples/{}", resource.sample()), SAMPLE);
         if resource.controller {
             add(format!("{}/src/controllers/{module}.rs", model.name), CONTROLLER);
             add(format!("{}/tests/{module}.rs", model.name), TEST);
@@ -152,7 +156,18 @@ pub(super) fn of_user(model: &Model) -> Files {
             add(format!("{}/src/webhooks/{webhook}.rs", model.name), template);
         }
     }
+    files.extend(model.externals.iter().map(|external| (external_path(model, external), String::new())));
     files
+}
+
+/// Returns the path of the source of an imported version.
+pub(super) fn external_path(model: &Model, external: &External) -> String {
+    format!("{}/src/{}.rs", model.types(), external.module)
+}
+
+/// Returns the path of the conversion webhook of a kind.
+pub(super) fn conversion_path(model: &Model, resource: &Resource) -> String {
+    format!("{}/src/webhooks/{}_conversion.rs", model.name, resource.module())
 }
 
 /// Returns the path of the source of a kind.

@@ -1,11 +1,10 @@
 //! The model of a project: its name, its domain and its kinds.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use kubewright_names::case::snake_case;
 
 use super::{
-    layout::Layout,
     names::{check_domain, check_group, check_kind, check_plural, check_project, check_version, version_module},
     plan::Problems,
     tree::compare,
@@ -14,8 +13,6 @@ use super::{
 /// A project.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Model {
-    /// The version of its files.
-    pub layout: Layout,
     /// The name of the operator and of its package. The packages of types and client have a suffix.
     pub name: String,
     /// The domain of all groups.
@@ -24,6 +21,22 @@ pub struct Model {
     pub namespaced: bool,
     /// The kinds.
     pub resources: Vec<Resource>,
+    /// Kinds of other projects, for which this one has types and a client.
+    pub externals: Vec<External>,
+}
+
+/// An imported version of a group, whose definitions belong to another project: they are not part of `config`, so that no
+/// command applies or deletes them.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct External {
+    /// The group.
+    pub group: String,
+    /// The version.
+    pub version: String,
+    /// The module of its types.
+    pub module: String,
+    /// The kinds, sorted.
+    pub kinds: Vec<String>,
 }
 
 /// One version of a kind.
@@ -62,6 +75,12 @@ impl ResourceWebhooks {
         self != Self::default()
     }
 
+    /// Returns whether the version of these webhooks cannot be deleted while a number of others is left. The last version
+    /// needs no conversion.
+    pub(super) fn prevent_deletion(self, others: usize) -> bool {
+        (self.defaulting || self.validation) && others > 0 || self.conversion && others > 1
+    }
+
     /// Returns the webhooks of both.
     pub(super) fn union(self, other: Self) -> Self {
         ResourceWebhooks {
@@ -97,10 +116,10 @@ impl Resource {
         snake_case(&self.kind)
     }
 
-    /// Returns the path of a sample object below `config/samples`, as kubebuilder names it.
+    /// Returns the name of a sample object in `config/samples`, as kubebuilder names it.
     pub(super) fn sample(&self) -> String {
         let group = if self.group.is_empty() { String::new() } else { format!("{}_", self.group) };
-        format!("config/samples/{group}{}_{}.yaml", self.version, self.kind.to_lowercase())
+        format!("{group}{}_{}.yaml", self.version, self.kind.to_lowercase())
     }
 }
 
@@ -126,6 +145,19 @@ impl Model {
         }
         versions.values_mut().for_each(|resources| resources.sort());
         versions
+    }
+
+    /// Returns the names of the samples, sorted.
+    pub(super) fn samples(&self) -> BTreeSet<String> {
+        self.resources.iter().map(Resource::sample).collect()
+    }
+
+    /// Returns the modules of all versions, sorted.
+    pub(super) fn modules(&self) -> Vec<String> {
+        let externals = self.externals.iter().map(|external| external.module.clone());
+        let mut modules: Vec<_> = self.versions().into_keys().chain(externals).collect();
+        modules.sort();
+        modules
     }
 
     /// Returns the resources with a controller, sorted by its module.
@@ -164,6 +196,20 @@ impl Model {
             check_plural(&resource.plural, problems);
             let others = &self.resources[..index];
             others.iter().for_each(|other| self.check_pair(other, resource, problems));
+        }
+        for (index, external) in self.externals.iter().enumerate() {
+            self.check_external(external, &self.externals[..index], problems);
+        }
+    }
+
+    fn check_external(&self, external: &External, others: &[External], problems: &mut Problems) {
+        let External { group, version, module, .. } = external;
+        if self.resources.iter().any(|resource| self.api_group(resource) == *group) {
+            problems.add(format!("the group {group} is one of this project; its kinds cannot be imported"));
+        }
+        let is_taken = self.versions().contains_key(module) || others.iter().any(|other| other.module == *module);
+        if is_taken {
+            problems.add(format!("{group}/{version} has the module `{module}`, which exists; rename the other group"));
         }
     }
 

@@ -13,25 +13,8 @@ use super::plan::Problems;
 const MAX_NAME: usize = 28;
 
 /// Packages that a project depends on: another one of the same name is ambiguous.
-const PACKAGES: &[&str] = &[
-    "alloc",
-    "anyhow",
-    "clap",
-    "core",
-    "k8s-openapi",
-    "kubewright-apiserver",
-    "kubewright-core",
-    "kubewright-manager",
-    "kubewright-project",
-    "kubewright-runtime",
-    "kubewright-simulator",
-    "serde",
-    "std",
-    "test",
-    "tokio",
-    "xtask",
-    "proc-macro",
-];
+const PACKAGES: &[&str] =
+    &["alloc", "anyhow", "clap", "core", "k8s-openapi", "serde", "std", "test", "tokio", "xtask", "proc-macro"];
 
 /// Types in the scope of generated and scaffolded sources.
 const TYPES: &[&str] = &[
@@ -82,7 +65,7 @@ pub(super) fn check_project(name: &str, problems: &mut Problems) {
             "invalid name `{name}`: expected up to {MAX_NAME} lowercase letters, digits and `-`, a letter first, no \
              `-` last"
         ));
-    } else if PACKAGES.contains(&name) || KEYWORDS.contains(&name) {
+    } else if PACKAGES.contains(&name) || name.starts_with("kubewright") || KEYWORDS.contains(&name) {
         problems.add(format!("invalid name `{name}`: it is a keyword or a package that the project depends on"));
     }
 }
@@ -149,7 +132,9 @@ mod tests {
         for valid in ["my-operator", "a", "operator2"] {
             assert_eq!(problems(check_project, valid), 0, "{valid}");
         }
-        for invalid in ["", "My-operator", "a-", "2a", "a_b", "serde", "match", "an-operator-with-a-long-name-"] {
+        for invalid in
+            ["", "My-operator", "a-", "2a", "a_b", "serde", "kubewright", "match", "an-operator-with-a-long-name-"]
+        {
             assert_eq!(problems(check_project, invalid), 1, "{invalid}");
         }
         for (kind, expected) in

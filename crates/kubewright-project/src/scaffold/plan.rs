@@ -12,7 +12,7 @@ pub enum Step {
         /// Its contents.
         contents: String,
     },
-    /// Replaces a file that only these commands write, or that is as they have created it.
+    /// Replaces a file that only these commands write.
     Replace {
         /// Its path.
         path: String,
@@ -27,15 +27,6 @@ pub enum Step {
         contents: String,
         /// What changes, and why.
         explanation: String,
-    },
-    /// Merges changes into a file of the user.
-    Merge {
-        /// Its path.
-        path: String,
-        /// Its new contents, with markers around each conflict.
-        contents: String,
-        /// The number of conflicts.
-        conflicts: usize,
     },
     /// Removes a file.
     Remove {
@@ -52,7 +43,6 @@ impl Step {
             Step::Create { path, .. }
             | Step::Replace { path, .. }
             | Step::Edit { path, .. }
-            | Step::Merge { path, .. }
             | Step::Remove { path } => path,
         }
     }
@@ -64,8 +54,6 @@ impl fmt::Display for Step {
             Step::Create { path, .. } => write!(f, "create  {path}"),
             Step::Replace { path, .. } => write!(f, "replace {path}"),
             Step::Edit { path, explanation, .. } => write!(f, "edit    {path}: {explanation}"),
-            Step::Merge { path, conflicts: 0, .. } => write!(f, "merge   {path}"),
-            Step::Merge { path, conflicts, .. } => write!(f, "merge   {path}: conflicts: {conflicts}"),
             Step::Remove { path } => write!(f, "remove  {path}"),
         }
     }
@@ -84,12 +72,6 @@ impl Plan {
     pub(super) fn new(mut steps: Vec<Step>) -> Self {
         steps.sort_by(|a, b| a.path().cmp(b.path()));
         Plan { steps, notes: Vec::new() }
-    }
-
-    /// Returns whether a file gets markers of conflicts.
-    #[must_use]
-    pub fn has_conflicts(&self) -> bool {
-        self.steps.iter().any(|step| matches!(step, Step::Merge { conflicts: 1.., .. }))
     }
 }
 

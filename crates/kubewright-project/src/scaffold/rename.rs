@@ -85,8 +85,8 @@ struct Words<'a> {
 }
 
 impl Words<'_> {
-    /// Returns the replacement of a word in a file, if it is one of the kind. Names of objects contain no `_`.
-    fn replacement(&self, path: &str, word: &str) -> Option<String> {
+    /// Returns the replacement of a word in a file, if it is one of the kind. Names in texts contain no `_`.
+    fn replacement(&self, path: &str, word: &str, is_text: bool) -> Option<String> {
         let Rename { kind, to, .. } = self.rename;
         if let Some(suffix) = word.strip_prefix(kind.as_str())
             && !suffix.starts_with(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit())
@@ -95,14 +95,25 @@ impl Words<'_> {
         }
         match word {
             _ if word == self.plural => Some(plural(to)),
-            _ if word == snake_case(kind) && path.ends_with(".rs") => Some(snake_case(to)),
+            _ if word == snake_case(kind) && path.ends_with(".rs") && !is_text => Some(snake_case(to)),
             _ if word == kind.to_lowercase() => Some(to.to_lowercase()),
-            _ => None,
+            _ => {
+                // The name of a sample, such as `apps_v1_widget`.
+                let (version, name) = word.rsplit_once('_')?;
+                let is_sample = is_text && name == kind.to_lowercase() && path.ends_with(".rs");
+                is_sample.then(|| format!("{version}_{}", to.to_lowercase()))
+            }
         }
     }
 
     fn replace(&self, path: &str, source: &str) -> String {
-        parts(source).map(|part| self.replacement(path, part).unwrap_or_else(|| part.to_owned())).collect()
+        let (mut before, mut replaced) = ("", String::new());
+        for part in parts(source) {
+            let is_text = before.ends_with(['"', '/', '-']);
+            replaced += self.replacement(path, part, is_text).as_deref().unwrap_or(part);
+            before = part;
+        }
+        replaced
     }
 
     /// Lists the lines of other sources of the user with these words.
@@ -113,7 +124,7 @@ impl Words<'_> {
         let mut notes = Vec::new();
         let kind = &self.rename.kind;
         for (path, source) in tree.0.iter().filter(|(path, source)| is_other(path, source)) {
-            let is_named = |part: &str| part.starts_with(kind) && self.replacement(path, part).is_some();
+            let is_named = |part: &str| part.starts_with(kind) && self.replacement(path, part, false).is_some();
             for (index, _) in source.lines().enumerate().filter(|(_, line)| parts(line).any(is_named)) {
                 notes.push(format!("{path}:{} contains {kind}; change it", index + 1));
             }
@@ -150,6 +161,9 @@ mod tests {
         ] {
             assert_eq!(words.replace("a.rs", source), expected);
         }
+        let sample = "include_str!(\"../samples/apps_v1_logfile.yaml\"), \"logfile-sample\"";
+        let expected = "include_str!(\"../samples/apps_v1_journal.yaml\"), \"journal-sample\"";
+        assert_eq!(words.replace("a.rs", sample), expected);
         assert_eq!(words.replace("a.yaml", "name: logfile-sample"), "name: journal-sample");
     }
 }

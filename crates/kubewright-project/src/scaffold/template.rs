@@ -1,6 +1,9 @@
 //! Templates: texts with `{{names}}` that are replaced by values.
 
-use super::model::{Model, Resource};
+use super::{
+    model::{Model, Resource},
+    tree::compare,
+};
 
 /// The values of a template.
 pub(super) struct Values(Vec<(&'static str, String)>);
@@ -37,14 +40,15 @@ impl Values {
             .with("module", resource.module())
             .with("version_module", model.version_module(resource))
             .with("api_version", format!("{}/{}", model.api_group(resource), resource.version))
-            .with("api_group", model.api_group(resource))
             .with("version", resource.version.clone())
-            .with("plural_name", resource.plural.clone())
+            .with("conversion", conversion(model, resource))
+            .with("conversion_modules", conversion_modules(model, resource))
             .with("plural", plural)
             .with("genclient", genclient.to_owned())
             .with("namespace", namespace.to_owned())
             .with("api", api.to_owned())
-            .with("sample", resource.kind.to_lowercase())
+            .with("lowercase", resource.kind.to_lowercase())
+            .with("sample", resource.sample())
     }
 
     /// Adds a value.
@@ -58,4 +62,20 @@ impl Values {
         let replace = |text: String, (name, value): &(&str, String)| text.replace(&format!("{{{{{name}}}}}"), value);
         self.0.iter().fold(template.to_owned(), replace)
     }
+}
+
+/// Returns the converter of a kind whose hub is this version.
+fn conversion(model: &Model, hub: &Resource) -> String {
+    let path = |resource: &Resource| format!("{}::{}", model.version_module(resource), resource.kind);
+    let spokes = model.resources.iter().filter(|other| other.is_of_kind(&hub.group, &hub.kind) && *other != hub);
+    let spokes: String = spokes.map(|spoke| format!(".spoke::<{}>()", path(spoke))).collect();
+    format!("Converter::hub::<{}>(){spokes}.build()", path(hub))
+}
+
+/// Returns the modules of all versions of a kind, sorted.
+fn conversion_modules(model: &Model, hub: &Resource) -> String {
+    let versions = model.resources.iter().filter(|other| other.is_of_kind(&hub.group, &hub.kind));
+    let mut modules: Vec<String> = versions.map(|version| model.version_module(version)).collect();
+    modules.sort_by(|a, b| compare(a, b));
+    modules.join(", ")
 }

@@ -128,6 +128,10 @@ pub(super) fn edit_setting(
     let top_level = lines.iter().position(|line| line.starts_with('[')).unwrap_or(lines.len());
     let find = |key: &str| lines[..top_level].iter().position(|line| of_key(key, line));
     match (find(key), find(after)) {
+        (Some(index), _) if toml::from_str::<toml::Table>(&lines[index]).is_err() => {
+            problems.add(format!("{path}: `{key}` has several lines; write it as one line"));
+            return None;
+        }
         (Some(index), _) if lines[index].split_once('=').is_some_and(|(_, found)| value_of(found) == value) => {
             return None;
         }

@@ -2,8 +2,7 @@
 
 use super::{
     apis::{model, transition, unknown},
-    files::Files,
-    layout::Layout,
+    files::{Files, kind_path},
     model::{Model, Resource, ResourceWebhooks},
     plan::{Plan, Problems},
     tree::Tree,
@@ -34,9 +33,6 @@ pub fn create_webhooks(tree: &Tree, request: &NewWebhooks) -> Result<Plan, Probl
     let NewWebhooks { defaulting, validation, .. } = *request;
     let old = model(tree)?;
     let mut problems = Problems::default();
-    if old.layout < Layout::WITH_WEBHOOKS {
-        problems.add(format!("layout {} has no webhooks; run `cargo xtask update` first", old.layout));
-    }
     if !defaulting && !validation && request.hub.is_none() {
         problems.add("nothing to create; use `--defaulting`, `--validation` or `--conversion --hub VERSION`");
     }
@@ -55,9 +51,32 @@ pub fn create_webhooks(tree: &Tree, request: &NewWebhooks) -> Result<Plan, Probl
         }
     }
     match problems.0.is_empty() {
-        true => transition(tree, &old, &new, &Files::new()),
+        true => {
+            let mut plan = transition(tree, &old, &new, &Files::new())?;
+            plan.notes = request.hub.iter().flat_map(|hub| conversion_notes(&new, request, hub)).collect();
+            Ok(plan)
+        }
         false => Err(problems),
     }
+}
+
+/// Returns the attributes that the types of each version need.
+fn conversion_notes(model: &Model, request: &NewWebhooks, hub: &str) -> Vec<String> {
+    let of_hub = versions(model, request).find(|resource| resource.version == hub);
+    let hub_module = of_hub.map(|resource| model.version_module(resource)).unwrap_or_default();
+    let kind = &request.kind;
+    let note = |resource: &Resource| {
+        let attribute = match resource.version == hub {
+            true => "convert(hub)".to_owned(),
+            false => format!("convert(hub = crate::{hub_module}::{kind})"),
+        };
+        format!(
+            "{}: add `#[derive(kubewright_core::Convert)]` and `#[{attribute}]` to {kind}, and the same to its other \
+             types, such as {kind}Spec and {kind}Status",
+            kind_path(model, resource)
+        )
+    };
+    versions(model, request).map(note).collect()
 }
 
 fn versions<'a>(model: &'a Model, request: &NewWebhooks) -> impl Iterator<Item = &'a Resource> {

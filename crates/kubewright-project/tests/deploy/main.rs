@@ -105,12 +105,15 @@ fn a_rollout_that_fails_has_reasons() {
     let pod = r#"{"items": [{"metadata": {"name": "manager-1"}, "status": {"containerStatuses": [
         {"ready": false, "state": {"waiting": {"reason": "ImagePullBackOff"}}}]}}]}"#;
     let fixture = Fixture::new(&format!(
-        "'rollout status'*) echo 'timed out' >&2; exit 1 ;;\n'get pods'*) echo '{}'; exit 0 ;;",
+        "'rollout status'*) echo 'error: timed out' >&2; exit 1 ;;\n'get pods'*) echo '{}'; exit 0 ;;",
         pod.replace('\n', " ")
     ));
     let error = fixture.installation(Manifest::parse(MANIFEST).unwrap()).deploy().unwrap_err().to_string();
     let expected = "Deployment widget-system/manager is not rolled out: timed out\n  pod manager-1: ImagePullBackOff";
     assert_eq!(error, expected);
+    let without_pods = Fixture::new("'rollout status'*) echo 'error: timed out' >&2; exit 1 ;;");
+    let error = without_pods.installation(Manifest::parse(MANIFEST).unwrap()).deploy().unwrap_err().to_string();
+    assert!(error.contains("not rolled out: timed out\n  no pod exists; check"), "{error}");
 }
 
 #[test]

@@ -205,6 +205,15 @@ fn a_network_policy_admits_the_api_server() {
 }
 
 #[test]
+fn webhooks_without_metrics_have_a_network_policy() {
+    let mut project = project("network-policy = true");
+    project.description.servers.remove(1);
+    let files = render(&project).unwrap();
+    let kustomization: Value = read(&files, "network-policy/kustomization.yaml");
+    assert_eq!(kustomization["resources"], json!(["allow-webhook-traffic.yaml"]));
+}
+
+#[test]
 fn webhooks_that_the_api_server_rejects_are_errors() {
     let first = |change: fn(&mut AdmissionWebhookDescription)| {
         error(|project| change(&mut project.description.admission_webhooks[0]))

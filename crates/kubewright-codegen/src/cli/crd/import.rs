@@ -20,8 +20,9 @@ pub struct Import {
     /// Files with definitions; `-` is standard input.
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// Directory for the modules, one file for each version of a group. Existing files are not overwritten.
-    #[arg(long, value_name = "DIR", conflicts_with = "stdout", required_unless_present = "stdout")]
+    /// Directory for the modules, one file for each version of a group. Existing files are not overwritten. A project with a
+    /// file PROJECT needs no directory: the modules become part of its types.
+    #[arg(long, value_name = "DIR", conflicts_with = "stdout")]
     pub out: Option<PathBuf>,
     /// Print the modules without writing any file.
     #[arg(long)]
@@ -31,22 +32,36 @@ pub struct Import {
     pub own_types: bool,
 }
 
-pub(super) fn run(args: &Import) -> Result<ExitCode> {
-    let mut all = source::Definitions::new();
-    for file in &args.files {
-        let found = source::read(file)?;
-        if found.is_empty() {
-            bail!("no CustomResourceDefinition in {}", file.display());
+impl Import {
+    /// Reads the definitions, and returns their modules.
+    ///
+    /// # Errors
+    /// Fails if a file cannot be read or contains no definition, and if a definition cannot be imported.
+    pub fn modules(&self) -> Result<Vec<ImportedModule>> {
+        let mut all = source::Definitions::new();
+        for file in &self.files {
+            let found = source::read(file)?;
+            if found.is_empty() {
+                bail!("no CustomResourceDefinition in {}", file.display());
+            }
+            all.extend(found);
         }
-        all.extend(found);
+        let all: Vec<_> = all.into_values().collect();
+        let kubernetes_types = if self.own_types { KubernetesTypes::Generate } else { KubernetesTypes::Reuse };
+        let crates = crates(self)?;
+        let mut modules = import::import(&all, kubernetes_types)?;
+        for module in &mut modules {
+            module.source = crates.rename(std::mem::take(&mut module.source));
+        }
+        Ok(modules)
     }
-    let all: Vec<_> = all.into_values().collect();
-    let kubernetes_types = if args.own_types { KubernetesTypes::Generate } else { KubernetesTypes::Reuse };
-    let crates = crates(args)?;
-    let mut modules = import::import(&all, kubernetes_types)?;
-    for module in &mut modules {
-        module.source = crates.rename(std::mem::take(&mut module.source));
+}
+
+pub(super) fn run(args: &Import) -> Result<ExitCode> {
+    if args.out.is_none() && !args.stdout {
+        bail!("select `--out DIR` or `--stdout`");
     }
+    let modules = args.modules()?;
     match &args.out {
         Some(directory) => {
             let files: Vec<_> =
