@@ -5,8 +5,8 @@ pub mod example_v1;
 pub mod example_v2;
 
 use std::time::Duration;
-use kubewright_core::GroupVersionResource;
-use kubewright_runtime::{
+use kubewright::core::GroupVersionResource;
+use kubewright::runtime::{
     GenericInformer, InformerFactory, InformerFactoryBuilder, SyncError,
 };
 use crate::clientset::Clientset;

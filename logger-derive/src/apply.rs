@@ -10,6 +10,7 @@ use syn::{
 
 use crate::{
     attr,
+    emit::in_const_block,
     errors::{Errors, Expanded},
 };
 
@@ -56,7 +57,7 @@ pub(crate) fn derive(input: &DeriveInput, krate: &TokenStream) -> Expanded {
         true => emitted,
         false => applied(input, krate, &quote!(Atomic(::core::option::Option::None))),
     };
-    Expanded { errors, items }
+    Expanded { errors, items: in_const_block(items) }
 }
 
 /// A serialised field.

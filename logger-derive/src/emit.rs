@@ -81,7 +81,7 @@ fn expanded_kind(input: &DeriveInput, kind: &Kind, is_accepted: bool, root_type:
 }
 
 /// Wraps the impls, so that those of a deprecated type do not warn about its use.
-fn in_const_block(impls: TokenStream) -> TokenStream {
+pub(crate) fn in_const_block(impls: TokenStream) -> TokenStream {
     quote! {
         #[allow(deprecated)]
         const _: () = { #impls };

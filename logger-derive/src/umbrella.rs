@@ -1,7 +1,7 @@
 //! `#[derive(ApiType)]` and `#[derive(ApiObject)]`: several derives of one type, with one report of their errors.
 
 use proc_macro2::TokenStream;
-use syn::{Attribute, Data, DeriveInput, Field};
+use syn::{Attribute, Data, DeriveInput, Field, Fields};
 
 use crate::{
     apply, attr, conversion, convert, crate_path, deep_copy, emit,
@@ -22,7 +22,14 @@ pub(crate) fn api_type(input: &DeriveInput) -> TokenStream {
 
 /// Expands `#[derive(ApiObject)]`.
 pub(crate) fn api_object(input: &DeriveInput) -> TokenStream {
-    expand(input, &[&[emit::api_object as Derive, check_convert][..], &PARTS, convert_part(input)].concat())
+    // An apply configuration of a type that cannot be a kind would have other requirements.
+    let is_struct = matches!(&input.data, Data::Struct(data) if matches!(data.fields, Fields::Named(_)));
+    match is_struct {
+        true => {
+            expand(input, &[&[emit::api_object as Derive, check_convert][..], &PARTS, convert_part(input)].concat())
+        }
+        false => expand(input, &[emit::api_object, schema::derive, deep_copy::derive]),
+    }
 }
 
 /// Expands derives of one type. The errors of all are reported at once, and an error that several find only once.

@@ -1,5 +1,7 @@
 //! `ApiObject` and `ApiType` have the effect of the single derives, and generate the list.
 
+#![allow(missing_docs, unreachable_pub, reason = "the types of an API are public")]
+
 use k8s_openapi::{ListableResource, Resource};
 use kubewright_core::{
     DeepCopy, Kind, KindList, Scheme,

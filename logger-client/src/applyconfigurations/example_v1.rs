@@ -4,16 +4,16 @@
 #![allow(deprecated)]
 use logger_types::v1 as types;
 
-use kubewright_core::apply::{
+use kubewright::core::apply::{
     self, ApiVersion, ApplyConfiguration, ExtractError, FieldOf, KindName, Metadata,
 };
-use kubewright_core::serde::{Deserialize, Serialize};
+use kubewright::core::serde::{Deserialize, Serialize};
 
 /// Apply configuration of [`Logger`](types::Logger).
 ///
 /// A Logger periodically writes user activity to files. At least one Logger must always survive.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "kubewright_core::serde")]
+#[serde(crate = "kubewright::core::serde")]
 pub struct LoggerApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<types::Logger>,
@@ -104,7 +104,7 @@ impl ApplyConfiguration for LoggerApply {
 ///
 /// The desired state of a Logger.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright::core::serde", rename_all = "camelCase")]
 pub struct LoggerSpecApply {
     /// The name of the log, which is the prefix of its files.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -143,7 +143,7 @@ impl LoggerSpecApply {
 ///
 /// The observed state of a Logger.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright::core::serde", rename_all = "camelCase")]
 pub struct LoggerStatusApply {
     /// The availability of the log.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -159,7 +159,7 @@ pub struct LoggerStatusApply {
     pub selector: Option<String>,
     /// The conditions of the Logger, one of each type.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub conditions: Option<Vec<kubewright_apply::meta_v1::ConditionApply>>,
+    pub conditions: Option<Vec<kubewright::apply::meta_v1::ConditionApply>>,
 }
 
 impl LoggerStatusApply {
@@ -190,7 +190,7 @@ impl LoggerStatusApply {
     /// Appends to `conditions`.
     pub fn with_conditions(
         mut self,
-        conditions: impl IntoIterator<Item = kubewright_apply::meta_v1::ConditionApply>,
+        conditions: impl IntoIterator<Item = kubewright::apply::meta_v1::ConditionApply>,
     ) -> Self {
         apply::append(&mut self.conditions, conditions);
         self

@@ -3,16 +3,16 @@
 
 use logger_types::v2 as types;
 
-use kubewright_core::apply::{
+use kubewright::core::apply::{
     self, ApiVersion, ApplyConfiguration, ExtractError, FieldOf, KindName, Metadata,
 };
-use kubewright_core::serde::{Deserialize, Serialize};
+use kubewright::core::serde::{Deserialize, Serialize};
 
 /// Apply configuration of [`Logger`](types::Logger).
 ///
 /// A Logger periodically writes user activity to files. At least one Logger must always survive.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "kubewright_core::serde")]
+#[serde(crate = "kubewright::core::serde")]
 pub struct LoggerApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<types::Logger>,
@@ -103,7 +103,7 @@ impl ApplyConfiguration for LoggerApply {
 ///
 /// The desired state of a Logger.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright::core::serde", rename_all = "camelCase")]
 pub struct LoggerSpecApply {
     /// The name of the log, which is the prefix of its files.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -132,7 +132,7 @@ pub struct LoggerSpecApply {
     pub storage: Option<LoggerStorageApply>,
     /// The compute resources of an instance. Defaults to requests of 10m CPU and 32Mi memory, and a limit of 128Mi memory.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub resources: Option<kubewright_apply::core_v1::ResourceRequirementsApply>,
+    pub resources: Option<kubewright::apply::core_v1::ResourceRequirementsApply>,
 }
 
 impl LoggerSpecApply {
@@ -183,7 +183,7 @@ impl LoggerSpecApply {
     /// Sets `resources`.
     pub fn with_resources(
         mut self,
-        resources: kubewright_apply::core_v1::ResourceRequirementsApply,
+        resources: kubewright::apply::core_v1::ResourceRequirementsApply,
     ) -> Self {
         self.resources = Some(resources);
         self
@@ -194,7 +194,7 @@ impl LoggerSpecApply {
 ///
 /// What is recorded. Heartbeats are always recorded: they distinguish the end of an instance from silence.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright::core::serde", rename_all = "camelCase")]
 pub struct LoggerSourceApply {
     /// The sources whose records are accepted. Defaults to all.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -229,12 +229,12 @@ impl LoggerSourceApply {
 ///
 /// When files are closed, and when they are removed.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright::core::serde", rename_all = "camelCase")]
 pub struct LoggerRotationApply {
     /// The size from which a file is closed. Defaults to 16Mi.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_size: Option<
-        kubewright_core::k8s_openapi::apimachinery::pkg::api::resource::Quantity,
+        kubewright::core::k8s_openapi::apimachinery::pkg::api::resource::Quantity,
     >,
     /// The age from which a file is closed, such as `90m`. Defaults to `1h`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -252,7 +252,7 @@ impl LoggerRotationApply {
     /// Sets `max_size`.
     pub fn with_max_size(
         mut self,
-        max_size: kubewright_core::k8s_openapi::apimachinery::pkg::api::resource::Quantity,
+        max_size: kubewright::core::k8s_openapi::apimachinery::pkg::api::resource::Quantity,
     ) -> Self {
         self.max_size = Some(max_size);
         self
@@ -273,13 +273,13 @@ impl LoggerRotationApply {
 ///
 /// When closed files are removed.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright::core::serde", rename_all = "camelCase")]
 pub struct LoggerRetentionApply {
     /// The size of all files of an instance above which the oldest are removed, at least twice the `maxSize` of a file.
     /// Defaults to 1Gi.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_size: Option<
-        kubewright_core::k8s_openapi::apimachinery::pkg::api::resource::Quantity,
+        kubewright::core::k8s_openapi::apimachinery::pkg::api::resource::Quantity,
     >,
     /// The age above which files are removed, such as `168h`, which is the default.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -294,7 +294,7 @@ impl LoggerRetentionApply {
     /// Sets `max_size`.
     pub fn with_max_size(
         mut self,
-        max_size: kubewright_core::k8s_openapi::apimachinery::pkg::api::resource::Quantity,
+        max_size: kubewright::core::k8s_openapi::apimachinery::pkg::api::resource::Quantity,
     ) -> Self {
         self.max_size = Some(max_size);
         self
@@ -310,7 +310,7 @@ impl LoggerRetentionApply {
 ///
 /// Where files are stored: one of these.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright::core::serde", rename_all = "camelCase")]
 pub struct LoggerStorageApply {
     /// A directory of the node. Its files survive a restart of the container, but not the deletion of the Pod.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -341,12 +341,12 @@ impl LoggerStorageApply {
 ///
 /// A directory of the node.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright::core::serde", rename_all = "camelCase")]
 pub struct LoggerEmptyDirApply {
     /// The size above which the instance is evicted. No limit by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size_limit: Option<
-        kubewright_core::k8s_openapi::apimachinery::pkg::api::resource::Quantity,
+        kubewright::core::k8s_openapi::apimachinery::pkg::api::resource::Quantity,
     >,
 }
 
@@ -358,7 +358,7 @@ impl LoggerEmptyDirApply {
     /// Sets `size_limit`.
     pub fn with_size_limit(
         mut self,
-        size_limit: kubewright_core::k8s_openapi::apimachinery::pkg::api::resource::Quantity,
+        size_limit: kubewright::core::k8s_openapi::apimachinery::pkg::api::resource::Quantity,
     ) -> Self {
         self.size_limit = Some(size_limit);
         self
@@ -369,7 +369,7 @@ impl LoggerEmptyDirApply {
 ///
 /// The claim for the volume of an instance. It cannot be changed while it is in use.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright::core::serde", rename_all = "camelCase")]
 pub struct LoggerVolumeClaimApply {
     /// The name of the StorageClass. Defaults to the default StorageClass of the cluster.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -377,7 +377,7 @@ pub struct LoggerVolumeClaimApply {
     /// The size of the volume.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<
-        kubewright_core::k8s_openapi::apimachinery::pkg::api::resource::Quantity,
+        kubewright::core::k8s_openapi::apimachinery::pkg::api::resource::Quantity,
     >,
     /// The access modes of the volume. Defaults to `ReadWriteOnce`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -400,7 +400,7 @@ impl LoggerVolumeClaimApply {
     /// Sets `size`.
     pub fn with_size(
         mut self,
-        size: kubewright_core::k8s_openapi::apimachinery::pkg::api::resource::Quantity,
+        size: kubewright::core::k8s_openapi::apimachinery::pkg::api::resource::Quantity,
     ) -> Self {
         self.size = Some(size);
         self
@@ -419,7 +419,7 @@ impl LoggerVolumeClaimApply {
 ///
 /// The observed state of a Logger.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
+#[serde(crate = "kubewright::core::serde", rename_all = "camelCase")]
 pub struct LoggerStatusApply {
     /// The availability of the log.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -447,7 +447,7 @@ pub struct LoggerStatusApply {
     pub selector: Option<String>,
     /// The conditions of the Logger, one of each type.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub conditions: Option<Vec<kubewright_apply::meta_v1::ConditionApply>>,
+    pub conditions: Option<Vec<kubewright::apply::meta_v1::ConditionApply>>,
 }
 
 impl LoggerStatusApply {
@@ -498,7 +498,7 @@ impl LoggerStatusApply {
     /// Appends to `conditions`.
     pub fn with_conditions(
         mut self,
-        conditions: impl IntoIterator<Item = kubewright_apply::meta_v1::ConditionApply>,
+        conditions: impl IntoIterator<Item = kubewright::apply::meta_v1::ConditionApply>,
     ) -> Self {
         apply::append(&mut self.conditions, conditions);
         self

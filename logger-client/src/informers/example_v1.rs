@@ -2,7 +2,7 @@
 //! Shared informers of group `example.com`, version `v1`.
 
 use logger_types::v1 as types;
-use kubewright_runtime::InformerFactory;
+use kubewright::runtime::InformerFactory;
 
 /// The informers of group `example.com`, version `v1`.
 #[derive(Clone)]
@@ -33,4 +33,4 @@ impl ExampleV1Informers {
 #[deprecated(
     note = "example.com/v1 Logger is deprecated in v0.2+; use example.com/v2 Logger"
 )]
-pub type LoggerInformer = kubewright_runtime::SharedInformer<types::Logger>;
+pub type LoggerInformer = kubewright::runtime::SharedInformer<types::Logger>;

@@ -2,7 +2,7 @@
 //! Shared informers of group `example.com`, version `v2`.
 
 use logger_types::v2 as types;
-use kubewright_runtime::InformerFactory;
+use kubewright::runtime::InformerFactory;
 
 /// The informers of group `example.com`, version `v2`.
 #[derive(Clone)]
@@ -25,4 +25,4 @@ impl ExampleV2Informers {
 /// Informer of [`Logger`](types::Logger) objects.
 ///
 /// A Logger periodically writes user activity to files. At least one Logger must always survive.
-pub type LoggerInformer = kubewright_runtime::SharedInformer<types::Logger>;
+pub type LoggerInformer = kubewright::runtime::SharedInformer<types::Logger>;

@@ -6,7 +6,7 @@ use logger_types::v2 as types;
 /// Lister of [`Logger`](types::Logger) objects in the store of an informer.
 ///
 /// A Logger periodically writes user activity to files. At least one Logger must always survive.
-pub type LoggerLister = kubewright_runtime::Lister<types::Logger>;
+pub type LoggerLister = kubewright::runtime::Lister<types::Logger>;
 
 /// Lister of the [`Logger`](types::Logger) objects of one namespace in the store of an informer.
-pub type LoggerNamespaceLister = kubewright_runtime::NamespaceLister<types::Logger>;
+pub type LoggerNamespaceLister = kubewright::runtime::NamespaceLister<types::Logger>;

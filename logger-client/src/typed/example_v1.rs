@@ -2,7 +2,7 @@
 //! Typed clients of group `example.com`, version `v1`.
 
 use logger_types::v1 as types;
-use kubewright_runtime::kube::Client;
+use kubewright::runtime::kube::Client;
 
 /// The clients of group `example.com`, version `v1`.
 #[derive(Clone)]
@@ -30,8 +30,8 @@ impl ExampleV1Client {
         note = "example.com/v1 Logger is deprecated in v0.2+; use example.com/v2 Logger"
     )]
     #[inline]
-    pub fn all_loggers(&self) -> kubewright_runtime::AllNamespaces<types::Logger> {
-        kubewright_runtime::AllNamespaces::new(self.client.clone())
+    pub fn all_loggers(&self) -> kubewright::runtime::AllNamespaces<types::Logger> {
+        kubewright::runtime::AllNamespaces::new(self.client.clone())
     }
 }
 
@@ -50,4 +50,4 @@ impl ExampleV1Client {
 #[deprecated(
     note = "example.com/v1 Logger is deprecated in v0.2+; use example.com/v2 Logger"
 )]
-pub type LoggerClient = kubewright_runtime::TypedClient<types::Logger>;
+pub type LoggerClient = kubewright::runtime::TypedClient<types::Logger>;

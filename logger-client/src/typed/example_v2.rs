@@ -2,7 +2,7 @@
 //! Typed clients of group `example.com`, version `v2`.
 
 use logger_types::v2 as types;
-use kubewright_runtime::kube::Client;
+use kubewright::runtime::kube::Client;
 
 /// The clients of group `example.com`, version `v2`.
 #[derive(Clone)]
@@ -22,8 +22,8 @@ impl ExampleV2Client {
     }
     /// Returns the read-only client of loggers in all namespaces.
     #[inline]
-    pub fn all_loggers(&self) -> kubewright_runtime::AllNamespaces<types::Logger> {
-        kubewright_runtime::AllNamespaces::new(self.client.clone())
+    pub fn all_loggers(&self) -> kubewright::runtime::AllNamespaces<types::Logger> {
+        kubewright::runtime::AllNamespaces::new(self.client.clone())
     }
 }
 
@@ -38,4 +38,4 @@ impl ExampleV2Client {
 /// # Ok(())
 /// # }
 /// ```
-pub type LoggerClient = kubewright_runtime::TypedClient<types::Logger>;
+pub type LoggerClient = kubewright::runtime::TypedClient<types::Logger>;

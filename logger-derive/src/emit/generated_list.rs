@@ -1,6 +1,6 @@
 //! Emits the list type of a kind that derives `ApiObject`, with the impls of `ObjectList`.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote};
 use syn::{DeriveInput, Ident, ext::IdentExt, parse_quote};
 
@@ -53,6 +53,9 @@ pub(super) fn name(kind: &Kind) -> Ident {
 fn declaration(input: &DeriveInput, kind: &Kind) -> DeriveInput {
     let DeriveInput { ident, vis, .. } = input;
     let (krate, name) = (&kind.root.krate, name(kind));
+    // Lints about code at the location of the kind would be about code of the user.
+    let mut item = ident.clone();
+    item.set_span(ident.span().located_at(Span::call_site()));
     let (docs, of_items) = (format!("A list of {} objects.", kind.kind()), format!("The {} objects.", kind.kind()));
     parse_quote! {
         #[doc = #docs]
@@ -60,7 +63,7 @@ fn declaration(input: &DeriveInput, kind: &Kind) -> DeriveInput {
             #[doc = "Standard list metadata."]
             pub metadata: #krate::wire::ListMeta,
             #[doc = #of_items]
-            pub items: ::std::vec::Vec<#ident>,
+            pub items: ::std::vec::Vec<#item>,
         }
     }
 }

@@ -7,7 +7,7 @@ pub mod v1 {
 
     mod kubewright_core {}
 
-    renamed::group_version! { crate = renamed, group = "example.com", version = "v1", kinds = [Widget, WidgetList] }
+    renamed::group_version! { crate = renamed, group = "example.com", version = "v1", kinds = [Widget, WidgetList, Gadget] }
 
     #[derive(Clone, Debug, DeepCopy, JsonSchema, Object)]
     #[genclient]
@@ -40,6 +40,17 @@ pub mod v1 {
         pub size: i32,
     }
 
+    #[derive(Clone, Debug, renamed::ApiObject)]
+    #[k8s(crate = renamed, scope = "Cluster")]
+    pub struct Gadget {
+        pub metadata: ObjectMeta,
+        pub spec: GadgetSpec,
+    }
+
+    #[derive(Clone, Debug, serde::Deserialize, serde::Serialize, renamed::ApiType)]
+    #[schema(crate = renamed)]
+    pub struct GadgetSpec {}
+
     #[renamed::defaults(crate = renamed)]
     #[derive(Clone, Debug, DeepCopy, JsonSchema, serde::Deserialize, serde::Serialize)]
     #[deep_copy(crate = renamed)]
@@ -57,5 +68,5 @@ pub mod v1 {
 fn compiles() {
     let mut scheme = renamed::Scheme::new();
     v1::add_to_scheme(&mut scheme).unwrap();
-    assert_eq!(scheme.kinds().count(), 2);
+    assert_eq!(scheme.kinds().count(), 4);
 }

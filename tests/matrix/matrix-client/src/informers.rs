@@ -4,8 +4,8 @@
 pub mod matrix_v1;
 
 use std::time::Duration;
-use kubewright_core::GroupVersionResource;
-use kubewright_runtime::{
+use renamed::core::GroupVersionResource;
+use renamed::runtime::{
     GenericInformer, InformerFactory, InformerFactoryBuilder, SyncError,
 };
 use crate::clientset::Clientset;

@@ -3,7 +3,7 @@
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use kubewright_core::{ApiObject, DeepCopy, ObjectList};
 
-kubewright_core::group_version! { group = "example.com", version = "v1", kinds = [Widget, Gadget, Widgets] }
+kubewright_core::group_version! { group = "example.com", version = "v1", kinds = [Widget, Gadget, Widgets, Part] }
 
 #[derive(Clone, Debug, ApiObject)]
 #[genclient]

@@ -2,7 +2,7 @@
 
 use kubewright_core::{ApiObject, ApiType};
 
-kubewright_core::group_version! { group = "example.com", version = "v1", kinds = [Widget, Gadget, Part] }
+kubewright_core::group_version! { group = "example.com", version = "v1", kinds = [Widget, Gadget] }
 
 #[derive(Clone, Debug, ApiObject)]
 #[genclient]

@@ -3,16 +3,16 @@
 
 use matrix_types::v1 as types;
 
-use kubewright_core::apply::{
+use renamed::core::apply::{
     self, ApiVersion, ApplyConfiguration, ExtractError, KindName, Metadata,
 };
-use kubewright_core::serde::{Deserialize, Serialize};
+use renamed::core::serde::{Deserialize, Serialize};
 
 /// Apply configuration of [`ClusterExtended`](types::ClusterExtended).
 ///
 /// The kind `ClusterExtended`, whose client has every extension method.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "kubewright_core::serde")]
+#[serde(crate = "renamed::core::serde")]
 pub struct ClusterExtendedApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<types::ClusterExtended>,
@@ -117,7 +117,7 @@ impl ApplyConfiguration for ClusterExtendedApply {
 ///
 /// The desired state of any kind of the matrix.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "kubewright_core::serde")]
+#[serde(crate = "renamed::core::serde")]
 pub struct SpecApply {
     /// A word.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -148,7 +148,7 @@ impl SpecApply {
 ///
 /// The observed state of any kind of the matrix.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "kubewright_core::serde")]
+#[serde(crate = "renamed::core::serde")]
 pub struct StatusApply {
     /// A word.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -179,7 +179,7 @@ impl StatusApply {
 ///
 /// The kind `ClusterNoStatusAll` of the matrix.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "kubewright_core::serde")]
+#[serde(crate = "renamed::core::serde")]
 pub struct ClusterNoStatusAllApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<types::ClusterNoStatusAll>,
@@ -262,7 +262,7 @@ impl ApplyConfiguration for ClusterNoStatusAllApply {
 ///
 /// The kind `ClusterNoStatusOnlyApply` of the matrix.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "kubewright_core::serde")]
+#[serde(crate = "renamed::core::serde")]
 pub struct ClusterNoStatusOnlyApplyApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<types::ClusterNoStatusOnlyApply>,
@@ -345,7 +345,7 @@ impl ApplyConfiguration for ClusterNoStatusOnlyApplyApply {
 ///
 /// The kind `ClusterPlainAll` of the matrix.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "kubewright_core::serde")]
+#[serde(crate = "renamed::core::serde")]
 pub struct ClusterPlainAllApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<types::ClusterPlainAll>,
@@ -419,7 +419,7 @@ impl ApplyConfiguration for ClusterPlainAllApply {
 ///
 /// The kind `ClusterPlainOnlyApply` of the matrix.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "kubewright_core::serde")]
+#[serde(crate = "renamed::core::serde")]
 pub struct ClusterPlainOnlyApplyApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<types::ClusterPlainOnlyApply>,
@@ -493,7 +493,7 @@ impl ApplyConfiguration for ClusterPlainOnlyApplyApply {
 ///
 /// The kind `ClusterStatusAll` of the matrix.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "kubewright_core::serde")]
+#[serde(crate = "renamed::core::serde")]
 pub struct ClusterStatusAllApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<types::ClusterStatusAll>,
@@ -587,7 +587,7 @@ impl ApplyConfiguration for ClusterStatusAllApply {
 ///
 /// The kind `ClusterStatusOnlyApply` of the matrix.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "kubewright_core::serde")]
+#[serde(crate = "renamed::core::serde")]
 pub struct ClusterStatusOnlyApplyApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<types::ClusterStatusOnlyApply>,
@@ -670,7 +670,7 @@ impl ApplyConfiguration for ClusterStatusOnlyApplyApply {
 ///
 /// The kind `ClusterStatusOnlyApplyStatus` of the matrix.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "kubewright_core::serde")]
+#[serde(crate = "renamed::core::serde")]
 pub struct ClusterStatusOnlyApplyStatusApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<types::ClusterStatusOnlyApplyStatus>,
@@ -764,7 +764,7 @@ impl ApplyConfiguration for ClusterStatusOnlyApplyStatusApply {
 ///
 /// The kind `ClusterStatusSkipDeleteCollection` of the matrix.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "kubewright_core::serde")]
+#[serde(crate = "renamed::core::serde")]
 pub struct ClusterStatusSkipDeleteCollectionApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<types::ClusterStatusSkipDeleteCollection>,
@@ -858,7 +858,7 @@ impl ApplyConfiguration for ClusterStatusSkipDeleteCollectionApply {
 ///
 /// The kind `ClusterStatusSkipList` of the matrix.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "kubewright_core::serde")]
+#[serde(crate = "renamed::core::serde")]
 pub struct ClusterStatusSkipListApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<types::ClusterStatusSkipList>,
@@ -952,7 +952,7 @@ impl ApplyConfiguration for ClusterStatusSkipListApply {
 ///
 /// The kind `ClusterStatusSkipPatch` of the matrix.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "kubewright_core::serde")]
+#[serde(crate = "renamed::core::serde")]
 pub struct ClusterStatusSkipPatchApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<types::ClusterStatusSkipPatch>,
@@ -1046,7 +1046,7 @@ impl ApplyConfiguration for ClusterStatusSkipPatchApply {
 ///
 /// The kind `ClusterStatusSkipUpdate` of the matrix.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "kubewright_core::serde")]
+#[serde(crate = "renamed::core::serde")]
 pub struct ClusterStatusSkipUpdateApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<types::ClusterStatusSkipUpdate>,
@@ -1140,7 +1140,7 @@ impl ApplyConfiguration for ClusterStatusSkipUpdateApply {
 ///
 /// The kind `ClusterStatusSkipUpdateStatus` of the matrix.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "kubewright_core::serde")]
+#[serde(crate = "renamed::core::serde")]
 pub struct ClusterStatusSkipUpdateStatusApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<types::ClusterStatusSkipUpdateStatus>,
@@ -1234,7 +1234,7 @@ impl ApplyConfiguration for ClusterStatusSkipUpdateStatusApply {
 ///
 /// The kind `NamespacedExtended`, whose client has every extension method.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "kubewright_core::serde")]
+#[serde(crate = "renamed::core::serde")]
 pub struct NamespacedExtendedApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<types::NamespacedExtended>,
@@ -1339,7 +1339,7 @@ impl ApplyConfiguration for NamespacedExtendedApply {
 ///
 /// The kind `NamespacedNoStatusAll` of the matrix.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "kubewright_core::serde")]
+#[serde(crate = "renamed::core::serde")]
 pub struct NamespacedNoStatusAllApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<types::NamespacedNoStatusAll>,
@@ -1422,7 +1422,7 @@ impl ApplyConfiguration for NamespacedNoStatusAllApply {
 ///
 /// The kind `NamespacedNoStatusOnlyApply` of the matrix.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "kubewright_core::serde")]
+#[serde(crate = "renamed::core::serde")]
 pub struct NamespacedNoStatusOnlyApplyApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<types::NamespacedNoStatusOnlyApply>,
@@ -1505,7 +1505,7 @@ impl ApplyConfiguration for NamespacedNoStatusOnlyApplyApply {
 ///
 /// The kind `NamespacedPlainAll` of the matrix.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "kubewright_core::serde")]
+#[serde(crate = "renamed::core::serde")]
 pub struct NamespacedPlainAllApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<types::NamespacedPlainAll>,
@@ -1579,7 +1579,7 @@ impl ApplyConfiguration for NamespacedPlainAllApply {
 ///
 /// The kind `NamespacedPlainOnlyApply` of the matrix.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "kubewright_core::serde")]
+#[serde(crate = "renamed::core::serde")]
 pub struct NamespacedPlainOnlyApplyApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<types::NamespacedPlainOnlyApply>,
@@ -1653,7 +1653,7 @@ impl ApplyConfiguration for NamespacedPlainOnlyApplyApply {
 ///
 /// The kind `NamespacedStatusAll` of the matrix.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "kubewright_core::serde")]
+#[serde(crate = "renamed::core::serde")]
 pub struct NamespacedStatusAllApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<types::NamespacedStatusAll>,
@@ -1747,7 +1747,7 @@ impl ApplyConfiguration for NamespacedStatusAllApply {
 ///
 /// The kind `NamespacedStatusOnlyApply` of the matrix.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "kubewright_core::serde")]
+#[serde(crate = "renamed::core::serde")]
 pub struct NamespacedStatusOnlyApplyApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<types::NamespacedStatusOnlyApply>,
@@ -1830,7 +1830,7 @@ impl ApplyConfiguration for NamespacedStatusOnlyApplyApply {
 ///
 /// The kind `NamespacedStatusOnlyApplyStatus` of the matrix.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "kubewright_core::serde")]
+#[serde(crate = "renamed::core::serde")]
 pub struct NamespacedStatusOnlyApplyStatusApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<types::NamespacedStatusOnlyApplyStatus>,
@@ -1924,7 +1924,7 @@ impl ApplyConfiguration for NamespacedStatusOnlyApplyStatusApply {
 ///
 /// The kind `NamespacedStatusSkipApply` of the matrix.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "kubewright_core::serde")]
+#[serde(crate = "renamed::core::serde")]
 pub struct NamespacedStatusSkipApplyApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<types::NamespacedStatusSkipApply>,
@@ -2018,7 +2018,7 @@ impl ApplyConfiguration for NamespacedStatusSkipApplyApply {
 ///
 /// The kind `NamespacedStatusSkipApplyStatus` of the matrix.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "kubewright_core::serde")]
+#[serde(crate = "renamed::core::serde")]
 pub struct NamespacedStatusSkipApplyStatusApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<types::NamespacedStatusSkipApplyStatus>,
@@ -2101,7 +2101,7 @@ impl ApplyConfiguration for NamespacedStatusSkipApplyStatusApply {
 ///
 /// The kind `NamespacedStatusSkipCreate` of the matrix.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "kubewright_core::serde")]
+#[serde(crate = "renamed::core::serde")]
 pub struct NamespacedStatusSkipCreateApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<types::NamespacedStatusSkipCreate>,
@@ -2195,7 +2195,7 @@ impl ApplyConfiguration for NamespacedStatusSkipCreateApply {
 ///
 /// The kind `NamespacedStatusSkipDelete` of the matrix.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "kubewright_core::serde")]
+#[serde(crate = "renamed::core::serde")]
 pub struct NamespacedStatusSkipDeleteApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<types::NamespacedStatusSkipDelete>,
@@ -2289,7 +2289,7 @@ impl ApplyConfiguration for NamespacedStatusSkipDeleteApply {
 ///
 /// The kind `NamespacedStatusSkipGet` of the matrix.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "kubewright_core::serde")]
+#[serde(crate = "renamed::core::serde")]
 pub struct NamespacedStatusSkipGetApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<types::NamespacedStatusSkipGet>,
@@ -2383,7 +2383,7 @@ impl ApplyConfiguration for NamespacedStatusSkipGetApply {
 ///
 /// The kind `NamespacedStatusSkipWatch` of the matrix.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "kubewright_core::serde")]
+#[serde(crate = "renamed::core::serde")]
 pub struct NamespacedStatusSkipWatchApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<types::NamespacedStatusSkipWatch>,
@@ -2477,7 +2477,7 @@ impl ApplyConfiguration for NamespacedStatusSkipWatchApply {
 ///
 /// An input and result type of extension methods, other than the kind itself.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
+#[serde(crate = "renamed::core::serde", rename_all = "camelCase")]
 pub struct LetterApply {
     /// The API version that it is sent as.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -2487,7 +2487,7 @@ pub struct LetterApply {
     pub kind: Option<String>,
     /// Standard object metadata.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub metadata: Option<kubewright_apply::meta_v1::ObjectMetaApply>,
+    pub metadata: Option<renamed::apply::meta_v1::ObjectMetaApply>,
     /// The desired state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spec: Option<SpecApply>,
@@ -2511,7 +2511,7 @@ impl LetterApply {
     /// Sets `metadata`.
     pub fn with_metadata(
         mut self,
-        metadata: kubewright_apply::meta_v1::ObjectMetaApply,
+        metadata: renamed::apply::meta_v1::ObjectMetaApply,
     ) -> Self {
         self.metadata = Some(metadata);
         self

@@ -2,7 +2,7 @@
 //! Shared informers of group `matrix.example.org`, version `v1`.
 
 use matrix_types::v1 as types;
-use kubewright_runtime::InformerFactory;
+use renamed::runtime::InformerFactory;
 
 /// The informers of group `matrix.example.org`, version `v1`.
 #[derive(Clone)]
@@ -141,160 +141,160 @@ impl MatrixV1Informers {
 /// Informer of [`ClusterExtended`](types::ClusterExtended) objects.
 ///
 /// The kind `ClusterExtended`, whose client has every extension method.
-pub type ClusterExtendedInformer = kubewright_runtime::SharedInformer<
+pub type ClusterExtendedInformer = renamed::runtime::SharedInformer<
     types::ClusterExtended,
 >;
 
 /// Informer of [`ClusterNoStatusAll`](types::ClusterNoStatusAll) objects.
 ///
 /// The kind `ClusterNoStatusAll` of the matrix.
-pub type ClusterNoStatusAllInformer = kubewright_runtime::SharedInformer<
+pub type ClusterNoStatusAllInformer = renamed::runtime::SharedInformer<
     types::ClusterNoStatusAll,
 >;
 
 /// Informer of [`ClusterNoStatusReadonly`](types::ClusterNoStatusReadonly) objects.
 ///
 /// The kind `ClusterNoStatusReadonly` of the matrix.
-pub type ClusterNoStatusReadonlyInformer = kubewright_runtime::SharedInformer<
+pub type ClusterNoStatusReadonlyInformer = renamed::runtime::SharedInformer<
     types::ClusterNoStatusReadonly,
 >;
 
 /// Informer of [`ClusterPlainAll`](types::ClusterPlainAll) objects.
 ///
 /// The kind `ClusterPlainAll` of the matrix.
-pub type ClusterPlainAllInformer = kubewright_runtime::SharedInformer<
+pub type ClusterPlainAllInformer = renamed::runtime::SharedInformer<
     types::ClusterPlainAll,
 >;
 
 /// Informer of [`ClusterPlainReadonly`](types::ClusterPlainReadonly) objects.
 ///
 /// The kind `ClusterPlainReadonly` of the matrix.
-pub type ClusterPlainReadonlyInformer = kubewright_runtime::SharedInformer<
+pub type ClusterPlainReadonlyInformer = renamed::runtime::SharedInformer<
     types::ClusterPlainReadonly,
 >;
 
 /// Informer of [`ClusterStatusAll`](types::ClusterStatusAll) objects.
 ///
 /// The kind `ClusterStatusAll` of the matrix.
-pub type ClusterStatusAllInformer = kubewright_runtime::SharedInformer<
+pub type ClusterStatusAllInformer = renamed::runtime::SharedInformer<
     types::ClusterStatusAll,
 >;
 
 /// Informer of [`ClusterStatusReadonly`](types::ClusterStatusReadonly) objects.
 ///
 /// The kind `ClusterStatusReadonly` of the matrix.
-pub type ClusterStatusReadonlyInformer = kubewright_runtime::SharedInformer<
+pub type ClusterStatusReadonlyInformer = renamed::runtime::SharedInformer<
     types::ClusterStatusReadonly,
 >;
 
 /// Informer of [`ClusterStatusSkipDeleteCollection`](types::ClusterStatusSkipDeleteCollection) objects.
 ///
 /// The kind `ClusterStatusSkipDeleteCollection` of the matrix.
-pub type ClusterStatusSkipDeleteCollectionInformer = kubewright_runtime::SharedInformer<
+pub type ClusterStatusSkipDeleteCollectionInformer = renamed::runtime::SharedInformer<
     types::ClusterStatusSkipDeleteCollection,
 >;
 
 /// Informer of [`ClusterStatusSkipPatch`](types::ClusterStatusSkipPatch) objects.
 ///
 /// The kind `ClusterStatusSkipPatch` of the matrix.
-pub type ClusterStatusSkipPatchInformer = kubewright_runtime::SharedInformer<
+pub type ClusterStatusSkipPatchInformer = renamed::runtime::SharedInformer<
     types::ClusterStatusSkipPatch,
 >;
 
 /// Informer of [`ClusterStatusSkipUpdate`](types::ClusterStatusSkipUpdate) objects.
 ///
 /// The kind `ClusterStatusSkipUpdate` of the matrix.
-pub type ClusterStatusSkipUpdateInformer = kubewright_runtime::SharedInformer<
+pub type ClusterStatusSkipUpdateInformer = renamed::runtime::SharedInformer<
     types::ClusterStatusSkipUpdate,
 >;
 
 /// Informer of [`ClusterStatusSkipUpdateStatus`](types::ClusterStatusSkipUpdateStatus) objects.
 ///
 /// The kind `ClusterStatusSkipUpdateStatus` of the matrix.
-pub type ClusterStatusSkipUpdateStatusInformer = kubewright_runtime::SharedInformer<
+pub type ClusterStatusSkipUpdateStatusInformer = renamed::runtime::SharedInformer<
     types::ClusterStatusSkipUpdateStatus,
 >;
 
 /// Informer of [`NamespacedExtended`](types::NamespacedExtended) objects.
 ///
 /// The kind `NamespacedExtended`, whose client has every extension method.
-pub type NamespacedExtendedInformer = kubewright_runtime::SharedInformer<
+pub type NamespacedExtendedInformer = renamed::runtime::SharedInformer<
     types::NamespacedExtended,
 >;
 
 /// Informer of [`NamespacedNoStatusAll`](types::NamespacedNoStatusAll) objects.
 ///
 /// The kind `NamespacedNoStatusAll` of the matrix.
-pub type NamespacedNoStatusAllInformer = kubewright_runtime::SharedInformer<
+pub type NamespacedNoStatusAllInformer = renamed::runtime::SharedInformer<
     types::NamespacedNoStatusAll,
 >;
 
 /// Informer of [`NamespacedNoStatusReadonly`](types::NamespacedNoStatusReadonly) objects.
 ///
 /// The kind `NamespacedNoStatusReadonly` of the matrix.
-pub type NamespacedNoStatusReadonlyInformer = kubewright_runtime::SharedInformer<
+pub type NamespacedNoStatusReadonlyInformer = renamed::runtime::SharedInformer<
     types::NamespacedNoStatusReadonly,
 >;
 
 /// Informer of [`NamespacedPlainAll`](types::NamespacedPlainAll) objects.
 ///
 /// The kind `NamespacedPlainAll` of the matrix.
-pub type NamespacedPlainAllInformer = kubewright_runtime::SharedInformer<
+pub type NamespacedPlainAllInformer = renamed::runtime::SharedInformer<
     types::NamespacedPlainAll,
 >;
 
 /// Informer of [`NamespacedPlainReadonly`](types::NamespacedPlainReadonly) objects.
 ///
 /// The kind `NamespacedPlainReadonly` of the matrix.
-pub type NamespacedPlainReadonlyInformer = kubewright_runtime::SharedInformer<
+pub type NamespacedPlainReadonlyInformer = renamed::runtime::SharedInformer<
     types::NamespacedPlainReadonly,
 >;
 
 /// Informer of [`NamespacedStatusAll`](types::NamespacedStatusAll) objects.
 ///
 /// The kind `NamespacedStatusAll` of the matrix.
-pub type NamespacedStatusAllInformer = kubewright_runtime::SharedInformer<
+pub type NamespacedStatusAllInformer = renamed::runtime::SharedInformer<
     types::NamespacedStatusAll,
 >;
 
 /// Informer of [`NamespacedStatusReadonly`](types::NamespacedStatusReadonly) objects.
 ///
 /// The kind `NamespacedStatusReadonly` of the matrix.
-pub type NamespacedStatusReadonlyInformer = kubewright_runtime::SharedInformer<
+pub type NamespacedStatusReadonlyInformer = renamed::runtime::SharedInformer<
     types::NamespacedStatusReadonly,
 >;
 
 /// Informer of [`NamespacedStatusSkipApply`](types::NamespacedStatusSkipApply) objects.
 ///
 /// The kind `NamespacedStatusSkipApply` of the matrix.
-pub type NamespacedStatusSkipApplyInformer = kubewright_runtime::SharedInformer<
+pub type NamespacedStatusSkipApplyInformer = renamed::runtime::SharedInformer<
     types::NamespacedStatusSkipApply,
 >;
 
 /// Informer of [`NamespacedStatusSkipApplyStatus`](types::NamespacedStatusSkipApplyStatus) objects.
 ///
 /// The kind `NamespacedStatusSkipApplyStatus` of the matrix.
-pub type NamespacedStatusSkipApplyStatusInformer = kubewright_runtime::SharedInformer<
+pub type NamespacedStatusSkipApplyStatusInformer = renamed::runtime::SharedInformer<
     types::NamespacedStatusSkipApplyStatus,
 >;
 
 /// Informer of [`NamespacedStatusSkipCreate`](types::NamespacedStatusSkipCreate) objects.
 ///
 /// The kind `NamespacedStatusSkipCreate` of the matrix.
-pub type NamespacedStatusSkipCreateInformer = kubewright_runtime::SharedInformer<
+pub type NamespacedStatusSkipCreateInformer = renamed::runtime::SharedInformer<
     types::NamespacedStatusSkipCreate,
 >;
 
 /// Informer of [`NamespacedStatusSkipDelete`](types::NamespacedStatusSkipDelete) objects.
 ///
 /// The kind `NamespacedStatusSkipDelete` of the matrix.
-pub type NamespacedStatusSkipDeleteInformer = kubewright_runtime::SharedInformer<
+pub type NamespacedStatusSkipDeleteInformer = renamed::runtime::SharedInformer<
     types::NamespacedStatusSkipDelete,
 >;
 
 /// Informer of [`NamespacedStatusSkipGet`](types::NamespacedStatusSkipGet) objects.
 ///
 /// The kind `NamespacedStatusSkipGet` of the matrix.
-pub type NamespacedStatusSkipGetInformer = kubewright_runtime::SharedInformer<
+pub type NamespacedStatusSkipGetInformer = renamed::runtime::SharedInformer<
     types::NamespacedStatusSkipGet,
 >;

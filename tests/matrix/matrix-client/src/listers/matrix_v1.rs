@@ -6,202 +6,202 @@ use matrix_types::v1 as types;
 /// Lister of [`ClusterExtended`](types::ClusterExtended) objects in the store of an informer.
 ///
 /// The kind `ClusterExtended`, whose client has every extension method.
-pub type ClusterExtendedLister = kubewright_runtime::Lister<types::ClusterExtended>;
+pub type ClusterExtendedLister = renamed::runtime::Lister<types::ClusterExtended>;
 
 /// Lister of [`ClusterNoStatusAll`](types::ClusterNoStatusAll) objects in the store of an informer.
 ///
 /// The kind `ClusterNoStatusAll` of the matrix.
-pub type ClusterNoStatusAllLister = kubewright_runtime::Lister<
+pub type ClusterNoStatusAllLister = renamed::runtime::Lister<
     types::ClusterNoStatusAll,
 >;
 
 /// Lister of [`ClusterNoStatusReadonly`](types::ClusterNoStatusReadonly) objects in the store of an informer.
 ///
 /// The kind `ClusterNoStatusReadonly` of the matrix.
-pub type ClusterNoStatusReadonlyLister = kubewright_runtime::Lister<
+pub type ClusterNoStatusReadonlyLister = renamed::runtime::Lister<
     types::ClusterNoStatusReadonly,
 >;
 
 /// Lister of [`ClusterPlainAll`](types::ClusterPlainAll) objects in the store of an informer.
 ///
 /// The kind `ClusterPlainAll` of the matrix.
-pub type ClusterPlainAllLister = kubewright_runtime::Lister<types::ClusterPlainAll>;
+pub type ClusterPlainAllLister = renamed::runtime::Lister<types::ClusterPlainAll>;
 
 /// Lister of [`ClusterPlainReadonly`](types::ClusterPlainReadonly) objects in the store of an informer.
 ///
 /// The kind `ClusterPlainReadonly` of the matrix.
-pub type ClusterPlainReadonlyLister = kubewright_runtime::Lister<
+pub type ClusterPlainReadonlyLister = renamed::runtime::Lister<
     types::ClusterPlainReadonly,
 >;
 
 /// Lister of [`ClusterStatusAll`](types::ClusterStatusAll) objects in the store of an informer.
 ///
 /// The kind `ClusterStatusAll` of the matrix.
-pub type ClusterStatusAllLister = kubewright_runtime::Lister<types::ClusterStatusAll>;
+pub type ClusterStatusAllLister = renamed::runtime::Lister<types::ClusterStatusAll>;
 
 /// Lister of [`ClusterStatusReadonly`](types::ClusterStatusReadonly) objects in the store of an informer.
 ///
 /// The kind `ClusterStatusReadonly` of the matrix.
-pub type ClusterStatusReadonlyLister = kubewright_runtime::Lister<
+pub type ClusterStatusReadonlyLister = renamed::runtime::Lister<
     types::ClusterStatusReadonly,
 >;
 
 /// Lister of [`ClusterStatusSkipDeleteCollection`](types::ClusterStatusSkipDeleteCollection) objects in the store of an informer.
 ///
 /// The kind `ClusterStatusSkipDeleteCollection` of the matrix.
-pub type ClusterStatusSkipDeleteCollectionLister = kubewright_runtime::Lister<
+pub type ClusterStatusSkipDeleteCollectionLister = renamed::runtime::Lister<
     types::ClusterStatusSkipDeleteCollection,
 >;
 
 /// Lister of [`ClusterStatusSkipPatch`](types::ClusterStatusSkipPatch) objects in the store of an informer.
 ///
 /// The kind `ClusterStatusSkipPatch` of the matrix.
-pub type ClusterStatusSkipPatchLister = kubewright_runtime::Lister<
+pub type ClusterStatusSkipPatchLister = renamed::runtime::Lister<
     types::ClusterStatusSkipPatch,
 >;
 
 /// Lister of [`ClusterStatusSkipUpdate`](types::ClusterStatusSkipUpdate) objects in the store of an informer.
 ///
 /// The kind `ClusterStatusSkipUpdate` of the matrix.
-pub type ClusterStatusSkipUpdateLister = kubewright_runtime::Lister<
+pub type ClusterStatusSkipUpdateLister = renamed::runtime::Lister<
     types::ClusterStatusSkipUpdate,
 >;
 
 /// Lister of [`ClusterStatusSkipUpdateStatus`](types::ClusterStatusSkipUpdateStatus) objects in the store of an informer.
 ///
 /// The kind `ClusterStatusSkipUpdateStatus` of the matrix.
-pub type ClusterStatusSkipUpdateStatusLister = kubewright_runtime::Lister<
+pub type ClusterStatusSkipUpdateStatusLister = renamed::runtime::Lister<
     types::ClusterStatusSkipUpdateStatus,
 >;
 
 /// Lister of [`NamespacedExtended`](types::NamespacedExtended) objects in the store of an informer.
 ///
 /// The kind `NamespacedExtended`, whose client has every extension method.
-pub type NamespacedExtendedLister = kubewright_runtime::Lister<
+pub type NamespacedExtendedLister = renamed::runtime::Lister<
     types::NamespacedExtended,
 >;
 
 /// Lister of the [`NamespacedExtended`](types::NamespacedExtended) objects of one namespace in the store of an informer.
-pub type NamespacedExtendedNamespaceLister = kubewright_runtime::NamespaceLister<
+pub type NamespacedExtendedNamespaceLister = renamed::runtime::NamespaceLister<
     types::NamespacedExtended,
 >;
 
 /// Lister of [`NamespacedNoStatusAll`](types::NamespacedNoStatusAll) objects in the store of an informer.
 ///
 /// The kind `NamespacedNoStatusAll` of the matrix.
-pub type NamespacedNoStatusAllLister = kubewright_runtime::Lister<
+pub type NamespacedNoStatusAllLister = renamed::runtime::Lister<
     types::NamespacedNoStatusAll,
 >;
 
 /// Lister of the [`NamespacedNoStatusAll`](types::NamespacedNoStatusAll) objects of one namespace in the store of an informer.
-pub type NamespacedNoStatusAllNamespaceLister = kubewright_runtime::NamespaceLister<
+pub type NamespacedNoStatusAllNamespaceLister = renamed::runtime::NamespaceLister<
     types::NamespacedNoStatusAll,
 >;
 
 /// Lister of [`NamespacedNoStatusReadonly`](types::NamespacedNoStatusReadonly) objects in the store of an informer.
 ///
 /// The kind `NamespacedNoStatusReadonly` of the matrix.
-pub type NamespacedNoStatusReadonlyLister = kubewright_runtime::Lister<
+pub type NamespacedNoStatusReadonlyLister = renamed::runtime::Lister<
     types::NamespacedNoStatusReadonly,
 >;
 
 /// Lister of the [`NamespacedNoStatusReadonly`](types::NamespacedNoStatusReadonly) objects of one namespace in the store of an informer.
-pub type NamespacedNoStatusReadonlyNamespaceLister = kubewright_runtime::NamespaceLister<
+pub type NamespacedNoStatusReadonlyNamespaceLister = renamed::runtime::NamespaceLister<
     types::NamespacedNoStatusReadonly,
 >;
 
 /// Lister of [`NamespacedPlainAll`](types::NamespacedPlainAll) objects in the store of an informer.
 ///
 /// The kind `NamespacedPlainAll` of the matrix.
-pub type NamespacedPlainAllLister = kubewright_runtime::Lister<
+pub type NamespacedPlainAllLister = renamed::runtime::Lister<
     types::NamespacedPlainAll,
 >;
 
 /// Lister of the [`NamespacedPlainAll`](types::NamespacedPlainAll) objects of one namespace in the store of an informer.
-pub type NamespacedPlainAllNamespaceLister = kubewright_runtime::NamespaceLister<
+pub type NamespacedPlainAllNamespaceLister = renamed::runtime::NamespaceLister<
     types::NamespacedPlainAll,
 >;
 
 /// Lister of [`NamespacedPlainReadonly`](types::NamespacedPlainReadonly) objects in the store of an informer.
 ///
 /// The kind `NamespacedPlainReadonly` of the matrix.
-pub type NamespacedPlainReadonlyLister = kubewright_runtime::Lister<
+pub type NamespacedPlainReadonlyLister = renamed::runtime::Lister<
     types::NamespacedPlainReadonly,
 >;
 
 /// Lister of the [`NamespacedPlainReadonly`](types::NamespacedPlainReadonly) objects of one namespace in the store of an informer.
-pub type NamespacedPlainReadonlyNamespaceLister = kubewright_runtime::NamespaceLister<
+pub type NamespacedPlainReadonlyNamespaceLister = renamed::runtime::NamespaceLister<
     types::NamespacedPlainReadonly,
 >;
 
 /// Lister of [`NamespacedStatusAll`](types::NamespacedStatusAll) objects in the store of an informer.
 ///
 /// The kind `NamespacedStatusAll` of the matrix.
-pub type NamespacedStatusAllLister = kubewright_runtime::Lister<
+pub type NamespacedStatusAllLister = renamed::runtime::Lister<
     types::NamespacedStatusAll,
 >;
 
 /// Lister of the [`NamespacedStatusAll`](types::NamespacedStatusAll) objects of one namespace in the store of an informer.
-pub type NamespacedStatusAllNamespaceLister = kubewright_runtime::NamespaceLister<
+pub type NamespacedStatusAllNamespaceLister = renamed::runtime::NamespaceLister<
     types::NamespacedStatusAll,
 >;
 
 /// Lister of [`NamespacedStatusReadonly`](types::NamespacedStatusReadonly) objects in the store of an informer.
 ///
 /// The kind `NamespacedStatusReadonly` of the matrix.
-pub type NamespacedStatusReadonlyLister = kubewright_runtime::Lister<
+pub type NamespacedStatusReadonlyLister = renamed::runtime::Lister<
     types::NamespacedStatusReadonly,
 >;
 
 /// Lister of the [`NamespacedStatusReadonly`](types::NamespacedStatusReadonly) objects of one namespace in the store of an informer.
-pub type NamespacedStatusReadonlyNamespaceLister = kubewright_runtime::NamespaceLister<
+pub type NamespacedStatusReadonlyNamespaceLister = renamed::runtime::NamespaceLister<
     types::NamespacedStatusReadonly,
 >;
 
 /// Lister of [`NamespacedStatusSkipApply`](types::NamespacedStatusSkipApply) objects in the store of an informer.
 ///
 /// The kind `NamespacedStatusSkipApply` of the matrix.
-pub type NamespacedStatusSkipApplyLister = kubewright_runtime::Lister<
+pub type NamespacedStatusSkipApplyLister = renamed::runtime::Lister<
     types::NamespacedStatusSkipApply,
 >;
 
 /// Lister of the [`NamespacedStatusSkipApply`](types::NamespacedStatusSkipApply) objects of one namespace in the store of an informer.
-pub type NamespacedStatusSkipApplyNamespaceLister = kubewright_runtime::NamespaceLister<
+pub type NamespacedStatusSkipApplyNamespaceLister = renamed::runtime::NamespaceLister<
     types::NamespacedStatusSkipApply,
 >;
 
 /// Lister of [`NamespacedStatusSkipApplyStatus`](types::NamespacedStatusSkipApplyStatus) objects in the store of an informer.
 ///
 /// The kind `NamespacedStatusSkipApplyStatus` of the matrix.
-pub type NamespacedStatusSkipApplyStatusLister = kubewright_runtime::Lister<
+pub type NamespacedStatusSkipApplyStatusLister = renamed::runtime::Lister<
     types::NamespacedStatusSkipApplyStatus,
 >;
 
 /// Lister of the [`NamespacedStatusSkipApplyStatus`](types::NamespacedStatusSkipApplyStatus) objects of one namespace in the store of an informer.
-pub type NamespacedStatusSkipApplyStatusNamespaceLister = kubewright_runtime::NamespaceLister<
+pub type NamespacedStatusSkipApplyStatusNamespaceLister = renamed::runtime::NamespaceLister<
     types::NamespacedStatusSkipApplyStatus,
 >;
 
 /// Lister of [`NamespacedStatusSkipCreate`](types::NamespacedStatusSkipCreate) objects in the store of an informer.
 ///
 /// The kind `NamespacedStatusSkipCreate` of the matrix.
-pub type NamespacedStatusSkipCreateLister = kubewright_runtime::Lister<
+pub type NamespacedStatusSkipCreateLister = renamed::runtime::Lister<
     types::NamespacedStatusSkipCreate,
 >;
 
 /// Lister of the [`NamespacedStatusSkipCreate`](types::NamespacedStatusSkipCreate) objects of one namespace in the store of an informer.
-pub type NamespacedStatusSkipCreateNamespaceLister = kubewright_runtime::NamespaceLister<
+pub type NamespacedStatusSkipCreateNamespaceLister = renamed::runtime::NamespaceLister<
     types::NamespacedStatusSkipCreate,
 >;
 
 /// Lister of [`NamespacedStatusSkipDelete`](types::NamespacedStatusSkipDelete) objects in the store of an informer.
 ///
 /// The kind `NamespacedStatusSkipDelete` of the matrix.
-pub type NamespacedStatusSkipDeleteLister = kubewright_runtime::Lister<
+pub type NamespacedStatusSkipDeleteLister = renamed::runtime::Lister<
     types::NamespacedStatusSkipDelete,
 >;
 
 /// Lister of the [`NamespacedStatusSkipDelete`](types::NamespacedStatusSkipDelete) objects of one namespace in the store of an informer.
-pub type NamespacedStatusSkipDeleteNamespaceLister = kubewright_runtime::NamespaceLister<
+pub type NamespacedStatusSkipDeleteNamespaceLister = renamed::runtime::NamespaceLister<
     types::NamespacedStatusSkipDelete,
 >;

@@ -2,10 +2,10 @@
 //! Typed clients of group `matrix.example.org`, version `v1`.
 
 use matrix_types::v1 as types;
-use kubewright_core::ExtensionMethod;
-use kubewright_runtime::ResponseFuture;
-use kubewright_runtime::kube::api::{ListParams, Patch, PatchParams, PostParams};
-use kubewright_runtime::kube::Client;
+use renamed::core::ExtensionMethod;
+use renamed::runtime::ResponseFuture;
+use renamed::runtime::kube::api::{ListParams, Patch, PatchParams, PostParams};
+use renamed::runtime::kube::Client;
 
 /// The clients of group `matrix.example.org`, version `v1`.
 #[derive(Clone)]
@@ -261,8 +261,8 @@ impl MatrixV1Client {
     #[inline]
     pub fn all_namespaced_extendeds(
         &self,
-    ) -> kubewright_runtime::AllNamespaces<types::NamespacedExtended> {
-        kubewright_runtime::AllNamespaces::new(self.client.clone())
+    ) -> renamed::runtime::AllNamespaces<types::NamespacedExtended> {
+        renamed::runtime::AllNamespaces::new(self.client.clone())
     }
     /// Returns the client of namespacednostatusalls in a namespace.
     #[inline]
@@ -276,8 +276,8 @@ impl MatrixV1Client {
     #[inline]
     pub fn all_namespaced_no_status_alls(
         &self,
-    ) -> kubewright_runtime::AllNamespaces<types::NamespacedNoStatusAll> {
-        kubewright_runtime::AllNamespaces::new(self.client.clone())
+    ) -> renamed::runtime::AllNamespaces<types::NamespacedNoStatusAll> {
+        renamed::runtime::AllNamespaces::new(self.client.clone())
     }
     /// Returns the client of namespacednostatusnoverbses in a namespace.
     #[inline]
@@ -342,8 +342,8 @@ impl MatrixV1Client {
     #[inline]
     pub fn all_namespaced_no_status_only_lists(
         &self,
-    ) -> kubewright_runtime::AllNamespaces<types::NamespacedNoStatusOnlyList> {
-        kubewright_runtime::AllNamespaces::new(self.client.clone())
+    ) -> renamed::runtime::AllNamespaces<types::NamespacedNoStatusOnlyList> {
+        renamed::runtime::AllNamespaces::new(self.client.clone())
     }
     /// Returns the client of namespacednostatusonlypatches in a namespace.
     #[inline]
@@ -373,8 +373,8 @@ impl MatrixV1Client {
     #[inline]
     pub fn all_namespaced_no_status_only_watches(
         &self,
-    ) -> kubewright_runtime::AllNamespaces<types::NamespacedNoStatusOnlyWatch> {
-        kubewright_runtime::AllNamespaces::new(self.client.clone())
+    ) -> renamed::runtime::AllNamespaces<types::NamespacedNoStatusOnlyWatch> {
+        renamed::runtime::AllNamespaces::new(self.client.clone())
     }
     /// Returns the client of namespacednostatusreadonlies in a namespace.
     #[inline]
@@ -388,8 +388,8 @@ impl MatrixV1Client {
     #[inline]
     pub fn all_namespaced_no_status_readonlies(
         &self,
-    ) -> kubewright_runtime::AllNamespaces<types::NamespacedNoStatusReadonly> {
-        kubewright_runtime::AllNamespaces::new(self.client.clone())
+    ) -> renamed::runtime::AllNamespaces<types::NamespacedNoStatusReadonly> {
+        renamed::runtime::AllNamespaces::new(self.client.clone())
     }
     /// Returns the client of namespacedplainalls in a namespace.
     #[inline]
@@ -400,8 +400,8 @@ impl MatrixV1Client {
     #[inline]
     pub fn all_namespaced_plain_alls(
         &self,
-    ) -> kubewright_runtime::AllNamespaces<types::NamespacedPlainAll> {
-        kubewright_runtime::AllNamespaces::new(self.client.clone())
+    ) -> renamed::runtime::AllNamespaces<types::NamespacedPlainAll> {
+        renamed::runtime::AllNamespaces::new(self.client.clone())
     }
     /// Returns the client of namespacedplainnoverbses in a namespace.
     #[inline]
@@ -466,8 +466,8 @@ impl MatrixV1Client {
     #[inline]
     pub fn all_namespaced_plain_only_lists(
         &self,
-    ) -> kubewright_runtime::AllNamespaces<types::NamespacedPlainOnlyList> {
-        kubewright_runtime::AllNamespaces::new(self.client.clone())
+    ) -> renamed::runtime::AllNamespaces<types::NamespacedPlainOnlyList> {
+        renamed::runtime::AllNamespaces::new(self.client.clone())
     }
     /// Returns the client of namespacedplainonlypatches in a namespace.
     #[inline]
@@ -497,8 +497,8 @@ impl MatrixV1Client {
     #[inline]
     pub fn all_namespaced_plain_only_watches(
         &self,
-    ) -> kubewright_runtime::AllNamespaces<types::NamespacedPlainOnlyWatch> {
-        kubewright_runtime::AllNamespaces::new(self.client.clone())
+    ) -> renamed::runtime::AllNamespaces<types::NamespacedPlainOnlyWatch> {
+        renamed::runtime::AllNamespaces::new(self.client.clone())
     }
     /// Returns the client of namespacedplainreadonlies in a namespace.
     #[inline]
@@ -512,8 +512,8 @@ impl MatrixV1Client {
     #[inline]
     pub fn all_namespaced_plain_readonlies(
         &self,
-    ) -> kubewright_runtime::AllNamespaces<types::NamespacedPlainReadonly> {
-        kubewright_runtime::AllNamespaces::new(self.client.clone())
+    ) -> renamed::runtime::AllNamespaces<types::NamespacedPlainReadonly> {
+        renamed::runtime::AllNamespaces::new(self.client.clone())
     }
     /// Returns the client of namespacedstatusalls in a namespace.
     #[inline]
@@ -524,8 +524,8 @@ impl MatrixV1Client {
     #[inline]
     pub fn all_namespaced_status_alls(
         &self,
-    ) -> kubewright_runtime::AllNamespaces<types::NamespacedStatusAll> {
-        kubewright_runtime::AllNamespaces::new(self.client.clone())
+    ) -> renamed::runtime::AllNamespaces<types::NamespacedStatusAll> {
+        renamed::runtime::AllNamespaces::new(self.client.clone())
     }
     /// Returns the client of namespacedstatusnoverbses in a namespace.
     #[inline]
@@ -598,8 +598,8 @@ impl MatrixV1Client {
     #[inline]
     pub fn all_namespaced_status_only_lists(
         &self,
-    ) -> kubewright_runtime::AllNamespaces<types::NamespacedStatusOnlyList> {
-        kubewright_runtime::AllNamespaces::new(self.client.clone())
+    ) -> renamed::runtime::AllNamespaces<types::NamespacedStatusOnlyList> {
+        renamed::runtime::AllNamespaces::new(self.client.clone())
     }
     /// Returns the client of namespacedstatusonlypatches in a namespace.
     #[inline]
@@ -640,8 +640,8 @@ impl MatrixV1Client {
     #[inline]
     pub fn all_namespaced_status_only_watches(
         &self,
-    ) -> kubewright_runtime::AllNamespaces<types::NamespacedStatusOnlyWatch> {
-        kubewright_runtime::AllNamespaces::new(self.client.clone())
+    ) -> renamed::runtime::AllNamespaces<types::NamespacedStatusOnlyWatch> {
+        renamed::runtime::AllNamespaces::new(self.client.clone())
     }
     /// Returns the client of namespacedstatusreadonlies in a namespace.
     #[inline]
@@ -655,8 +655,8 @@ impl MatrixV1Client {
     #[inline]
     pub fn all_namespaced_status_readonlies(
         &self,
-    ) -> kubewright_runtime::AllNamespaces<types::NamespacedStatusReadonly> {
-        kubewright_runtime::AllNamespaces::new(self.client.clone())
+    ) -> renamed::runtime::AllNamespaces<types::NamespacedStatusReadonly> {
+        renamed::runtime::AllNamespaces::new(self.client.clone())
     }
     /// Returns the client of namespacedstatusskipapplies in a namespace.
     #[inline]
@@ -670,8 +670,8 @@ impl MatrixV1Client {
     #[inline]
     pub fn all_namespaced_status_skip_applies(
         &self,
-    ) -> kubewright_runtime::AllNamespaces<types::NamespacedStatusSkipApply> {
-        kubewright_runtime::AllNamespaces::new(self.client.clone())
+    ) -> renamed::runtime::AllNamespaces<types::NamespacedStatusSkipApply> {
+        renamed::runtime::AllNamespaces::new(self.client.clone())
     }
     /// Returns the client of namespacedstatusskipapplystatuses in a namespace.
     #[inline]
@@ -685,8 +685,8 @@ impl MatrixV1Client {
     #[inline]
     pub fn all_namespaced_status_skip_apply_statuses(
         &self,
-    ) -> kubewright_runtime::AllNamespaces<types::NamespacedStatusSkipApplyStatus> {
-        kubewright_runtime::AllNamespaces::new(self.client.clone())
+    ) -> renamed::runtime::AllNamespaces<types::NamespacedStatusSkipApplyStatus> {
+        renamed::runtime::AllNamespaces::new(self.client.clone())
     }
     /// Returns the client of namespacedstatusskipcreates in a namespace.
     #[inline]
@@ -700,8 +700,8 @@ impl MatrixV1Client {
     #[inline]
     pub fn all_namespaced_status_skip_creates(
         &self,
-    ) -> kubewright_runtime::AllNamespaces<types::NamespacedStatusSkipCreate> {
-        kubewright_runtime::AllNamespaces::new(self.client.clone())
+    ) -> renamed::runtime::AllNamespaces<types::NamespacedStatusSkipCreate> {
+        renamed::runtime::AllNamespaces::new(self.client.clone())
     }
     /// Returns the client of namespacedstatusskipdeletes in a namespace.
     #[inline]
@@ -715,8 +715,8 @@ impl MatrixV1Client {
     #[inline]
     pub fn all_namespaced_status_skip_deletes(
         &self,
-    ) -> kubewright_runtime::AllNamespaces<types::NamespacedStatusSkipDelete> {
-        kubewright_runtime::AllNamespaces::new(self.client.clone())
+    ) -> renamed::runtime::AllNamespaces<types::NamespacedStatusSkipDelete> {
+        renamed::runtime::AllNamespaces::new(self.client.clone())
     }
     /// Returns the client of namespacedstatusskipgets in a namespace.
     #[inline]
@@ -730,8 +730,8 @@ impl MatrixV1Client {
     #[inline]
     pub fn all_namespaced_status_skip_gets(
         &self,
-    ) -> kubewright_runtime::AllNamespaces<types::NamespacedStatusSkipGet> {
-        kubewright_runtime::AllNamespaces::new(self.client.clone())
+    ) -> renamed::runtime::AllNamespaces<types::NamespacedStatusSkipGet> {
+        renamed::runtime::AllNamespaces::new(self.client.clone())
     }
     /// Returns the client of namespacedstatusskipwatches in a namespace.
     #[inline]
@@ -745,8 +745,8 @@ impl MatrixV1Client {
     #[inline]
     pub fn all_namespaced_status_skip_watches(
         &self,
-    ) -> kubewright_runtime::AllNamespaces<types::NamespacedStatusSkipWatch> {
-        kubewright_runtime::AllNamespaces::new(self.client.clone())
+    ) -> renamed::runtime::AllNamespaces<types::NamespacedStatusSkipWatch> {
+        renamed::runtime::AllNamespaces::new(self.client.clone())
     }
 }
 
@@ -763,7 +763,7 @@ impl MatrixV1Client {
 /// ```
 #[derive(Clone, Debug)]
 pub struct ClusterExtendedClient {
-    client: kubewright_runtime::TypedClient<types::ClusterExtended>,
+    client: renamed::runtime::TypedClient<types::ClusterExtended>,
 }
 
 impl ClusterExtendedClient {
@@ -771,7 +771,7 @@ impl ClusterExtendedClient {
     #[inline]
     pub fn cluster(client: Client) -> Self {
         ClusterExtendedClient {
-            client: kubewright_runtime::TypedClient::cluster(client),
+            client: renamed::runtime::TypedClient::cluster(client),
         }
     }
     /// Gets objects with custom types.
@@ -1069,7 +1069,7 @@ impl ClusterExtendedClient {
     /// # Errors
     /// The request failed, or the server rejected it.
     #[inline]
-    pub fn patch_own<P: kubewright_core::serde::Serialize + std::fmt::Debug>(
+    pub fn patch_own<P: renamed::core::serde::Serialize + std::fmt::Debug>(
         &self,
         name: &str,
         patch: &Patch<P>,
@@ -1082,7 +1082,7 @@ impl ClusterExtendedClient {
     /// # Errors
     /// The request failed, or the server rejected it.
     #[inline]
-    pub fn patch_other<P: kubewright_core::serde::Serialize + std::fmt::Debug>(
+    pub fn patch_other<P: renamed::core::serde::Serialize + std::fmt::Debug>(
         &self,
         name: &str,
         patch: &Patch<P>,
@@ -1095,7 +1095,7 @@ impl ClusterExtendedClient {
     /// # Errors
     /// The request failed, or the server rejected it.
     #[inline]
-    pub fn patch_status_own<P: kubewright_core::serde::Serialize + std::fmt::Debug>(
+    pub fn patch_status_own<P: renamed::core::serde::Serialize + std::fmt::Debug>(
         &self,
         name: &str,
         patch: &Patch<P>,
@@ -1108,7 +1108,7 @@ impl ClusterExtendedClient {
     /// # Errors
     /// The request failed, or the server rejected it.
     #[inline]
-    pub fn patch_status_other<P: kubewright_core::serde::Serialize + std::fmt::Debug>(
+    pub fn patch_status_other<P: renamed::core::serde::Serialize + std::fmt::Debug>(
         &self,
         name: &str,
         patch: &Patch<P>,
@@ -1121,7 +1121,7 @@ impl ClusterExtendedClient {
     /// # Errors
     /// The request failed, or the server rejected it.
     #[inline]
-    pub fn patch_scale_own<P: kubewright_core::serde::Serialize + std::fmt::Debug>(
+    pub fn patch_scale_own<P: renamed::core::serde::Serialize + std::fmt::Debug>(
         &self,
         name: &str,
         patch: &Patch<P>,
@@ -1134,7 +1134,7 @@ impl ClusterExtendedClient {
     /// # Errors
     /// The request failed, or the server rejected it.
     #[inline]
-    pub fn patch_scale_other<P: kubewright_core::serde::Serialize + std::fmt::Debug>(
+    pub fn patch_scale_other<P: renamed::core::serde::Serialize + std::fmt::Debug>(
         &self,
         name: &str,
         patch: &Patch<P>,
@@ -1150,7 +1150,7 @@ impl ClusterExtendedClient {
     pub fn apply_own(
         &self,
         configuration: &crate::applyconfigurations::matrix_v1::ClusterExtendedApply,
-        manager: &kubewright_runtime::FieldManager,
+        manager: &renamed::runtime::FieldManager,
     ) -> ResponseFuture<<types::ClusterExtended as ExtensionMethod<30>>::Result> {
         self.client
             .extended_apply(None, configuration.metadata.name(), configuration, manager)
@@ -1164,7 +1164,7 @@ impl ClusterExtendedClient {
         &self,
         name: &str,
         configuration: &crate::applyconfigurations::matrix_v1::LetterApply,
-        manager: &kubewright_runtime::FieldManager,
+        manager: &renamed::runtime::FieldManager,
     ) -> ResponseFuture<<types::ClusterExtended as ExtensionMethod<31>>::Result> {
         self.client.extended_apply(None, name, configuration, manager)
     }
@@ -1176,7 +1176,7 @@ impl ClusterExtendedClient {
     pub fn apply_status_own(
         &self,
         configuration: &crate::applyconfigurations::matrix_v1::ClusterExtendedApply,
-        manager: &kubewright_runtime::FieldManager,
+        manager: &renamed::runtime::FieldManager,
     ) -> ResponseFuture<<types::ClusterExtended as ExtensionMethod<32>>::Result> {
         self.client
             .extended_apply(
@@ -1195,7 +1195,7 @@ impl ClusterExtendedClient {
         &self,
         name: &str,
         configuration: &<types::ClusterExtended as ExtensionMethod<33>>::Input,
-        manager: &kubewright_runtime::FieldManager,
+        manager: &renamed::runtime::FieldManager,
     ) -> ResponseFuture<<types::ClusterExtended as ExtensionMethod<33>>::Result> {
         self.client.extended_apply(Some("status"), name, configuration, manager)
     }
@@ -1207,7 +1207,7 @@ impl ClusterExtendedClient {
     pub fn apply_scale_own(
         &self,
         configuration: &crate::applyconfigurations::matrix_v1::ClusterExtendedApply,
-        manager: &kubewright_runtime::FieldManager,
+        manager: &renamed::runtime::FieldManager,
     ) -> ResponseFuture<<types::ClusterExtended as ExtensionMethod<34>>::Result> {
         self.client
             .extended_apply(
@@ -1225,15 +1225,15 @@ impl ClusterExtendedClient {
     pub fn apply_scale_other(
         &self,
         name: &str,
-        configuration: &kubewright_apply::autoscaling_v1::ScaleApply,
-        manager: &kubewright_runtime::FieldManager,
+        configuration: &renamed::apply::autoscaling_v1::ScaleApply,
+        manager: &renamed::runtime::FieldManager,
     ) -> ResponseFuture<<types::ClusterExtended as ExtensionMethod<35>>::Result> {
         self.client.extended_apply(Some("scale"), name, configuration, manager)
     }
 }
 
 impl std::ops::Deref for ClusterExtendedClient {
-    type Target = kubewright_runtime::TypedClient<types::ClusterExtended>;
+    type Target = renamed::runtime::TypedClient<types::ClusterExtended>;
     fn deref(&self) -> &Self::Target {
         &self.client
     }
@@ -1250,21 +1250,21 @@ impl std::ops::Deref for ClusterExtendedClient {
 /// # Ok(())
 /// # }
 /// ```
-pub type ClusterNoStatusAllClient = kubewright_runtime::TypedClient<
+pub type ClusterNoStatusAllClient = renamed::runtime::TypedClient<
     types::ClusterNoStatusAll,
 >;
 
 /// Client of [`ClusterNoStatusNoVerbs`](types::ClusterNoStatusNoVerbs) objects.
 ///
 /// The kind `ClusterNoStatusNoVerbs` of the matrix.
-pub type ClusterNoStatusNoVerbsClient = kubewright_runtime::TypedClient<
+pub type ClusterNoStatusNoVerbsClient = renamed::runtime::TypedClient<
     types::ClusterNoStatusNoVerbs,
 >;
 
 /// Client of [`ClusterNoStatusOnlyApply`](types::ClusterNoStatusOnlyApply) objects.
 ///
 /// The kind `ClusterNoStatusOnlyApply` of the matrix.
-pub type ClusterNoStatusOnlyApplyClient = kubewright_runtime::TypedClient<
+pub type ClusterNoStatusOnlyApplyClient = renamed::runtime::TypedClient<
     types::ClusterNoStatusOnlyApply,
 >;
 
@@ -1279,7 +1279,7 @@ pub type ClusterNoStatusOnlyApplyClient = kubewright_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type ClusterNoStatusOnlyCreateClient = kubewright_runtime::TypedClient<
+pub type ClusterNoStatusOnlyCreateClient = renamed::runtime::TypedClient<
     types::ClusterNoStatusOnlyCreate,
 >;
 
@@ -1294,7 +1294,7 @@ pub type ClusterNoStatusOnlyCreateClient = kubewright_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type ClusterNoStatusOnlyDeleteClient = kubewright_runtime::TypedClient<
+pub type ClusterNoStatusOnlyDeleteClient = renamed::runtime::TypedClient<
     types::ClusterNoStatusOnlyDelete,
 >;
 
@@ -1309,7 +1309,7 @@ pub type ClusterNoStatusOnlyDeleteClient = kubewright_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type ClusterNoStatusOnlyDeleteCollectionClient = kubewright_runtime::TypedClient<
+pub type ClusterNoStatusOnlyDeleteCollectionClient = renamed::runtime::TypedClient<
     types::ClusterNoStatusOnlyDeleteCollection,
 >;
 
@@ -1324,7 +1324,7 @@ pub type ClusterNoStatusOnlyDeleteCollectionClient = kubewright_runtime::TypedCl
 /// # Ok(())
 /// # }
 /// ```
-pub type ClusterNoStatusOnlyGetClient = kubewright_runtime::TypedClient<
+pub type ClusterNoStatusOnlyGetClient = renamed::runtime::TypedClient<
     types::ClusterNoStatusOnlyGet,
 >;
 
@@ -1339,14 +1339,14 @@ pub type ClusterNoStatusOnlyGetClient = kubewright_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type ClusterNoStatusOnlyListClient = kubewright_runtime::TypedClient<
+pub type ClusterNoStatusOnlyListClient = renamed::runtime::TypedClient<
     types::ClusterNoStatusOnlyList,
 >;
 
 /// Client of [`ClusterNoStatusOnlyPatch`](types::ClusterNoStatusOnlyPatch) objects.
 ///
 /// The kind `ClusterNoStatusOnlyPatch` of the matrix.
-pub type ClusterNoStatusOnlyPatchClient = kubewright_runtime::TypedClient<
+pub type ClusterNoStatusOnlyPatchClient = renamed::runtime::TypedClient<
     types::ClusterNoStatusOnlyPatch,
 >;
 
@@ -1361,7 +1361,7 @@ pub type ClusterNoStatusOnlyPatchClient = kubewright_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type ClusterNoStatusOnlyUpdateClient = kubewright_runtime::TypedClient<
+pub type ClusterNoStatusOnlyUpdateClient = renamed::runtime::TypedClient<
     types::ClusterNoStatusOnlyUpdate,
 >;
 
@@ -1376,7 +1376,7 @@ pub type ClusterNoStatusOnlyUpdateClient = kubewright_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type ClusterNoStatusOnlyWatchClient = kubewright_runtime::TypedClient<
+pub type ClusterNoStatusOnlyWatchClient = renamed::runtime::TypedClient<
     types::ClusterNoStatusOnlyWatch,
 >;
 
@@ -1391,7 +1391,7 @@ pub type ClusterNoStatusOnlyWatchClient = kubewright_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type ClusterNoStatusReadonlyClient = kubewright_runtime::TypedClient<
+pub type ClusterNoStatusReadonlyClient = renamed::runtime::TypedClient<
     types::ClusterNoStatusReadonly,
 >;
 
@@ -1406,19 +1406,19 @@ pub type ClusterNoStatusReadonlyClient = kubewright_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type ClusterPlainAllClient = kubewright_runtime::TypedClient<types::ClusterPlainAll>;
+pub type ClusterPlainAllClient = renamed::runtime::TypedClient<types::ClusterPlainAll>;
 
 /// Client of [`ClusterPlainNoVerbs`](types::ClusterPlainNoVerbs) objects.
 ///
 /// The kind `ClusterPlainNoVerbs` of the matrix.
-pub type ClusterPlainNoVerbsClient = kubewright_runtime::TypedClient<
+pub type ClusterPlainNoVerbsClient = renamed::runtime::TypedClient<
     types::ClusterPlainNoVerbs,
 >;
 
 /// Client of [`ClusterPlainOnlyApply`](types::ClusterPlainOnlyApply) objects.
 ///
 /// The kind `ClusterPlainOnlyApply` of the matrix.
-pub type ClusterPlainOnlyApplyClient = kubewright_runtime::TypedClient<
+pub type ClusterPlainOnlyApplyClient = renamed::runtime::TypedClient<
     types::ClusterPlainOnlyApply,
 >;
 
@@ -1433,7 +1433,7 @@ pub type ClusterPlainOnlyApplyClient = kubewright_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type ClusterPlainOnlyCreateClient = kubewright_runtime::TypedClient<
+pub type ClusterPlainOnlyCreateClient = renamed::runtime::TypedClient<
     types::ClusterPlainOnlyCreate,
 >;
 
@@ -1448,7 +1448,7 @@ pub type ClusterPlainOnlyCreateClient = kubewright_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type ClusterPlainOnlyDeleteClient = kubewright_runtime::TypedClient<
+pub type ClusterPlainOnlyDeleteClient = renamed::runtime::TypedClient<
     types::ClusterPlainOnlyDelete,
 >;
 
@@ -1463,7 +1463,7 @@ pub type ClusterPlainOnlyDeleteClient = kubewright_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type ClusterPlainOnlyDeleteCollectionClient = kubewright_runtime::TypedClient<
+pub type ClusterPlainOnlyDeleteCollectionClient = renamed::runtime::TypedClient<
     types::ClusterPlainOnlyDeleteCollection,
 >;
 
@@ -1478,7 +1478,7 @@ pub type ClusterPlainOnlyDeleteCollectionClient = kubewright_runtime::TypedClien
 /// # Ok(())
 /// # }
 /// ```
-pub type ClusterPlainOnlyGetClient = kubewright_runtime::TypedClient<
+pub type ClusterPlainOnlyGetClient = renamed::runtime::TypedClient<
     types::ClusterPlainOnlyGet,
 >;
 
@@ -1493,14 +1493,14 @@ pub type ClusterPlainOnlyGetClient = kubewright_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type ClusterPlainOnlyListClient = kubewright_runtime::TypedClient<
+pub type ClusterPlainOnlyListClient = renamed::runtime::TypedClient<
     types::ClusterPlainOnlyList,
 >;
 
 /// Client of [`ClusterPlainOnlyPatch`](types::ClusterPlainOnlyPatch) objects.
 ///
 /// The kind `ClusterPlainOnlyPatch` of the matrix.
-pub type ClusterPlainOnlyPatchClient = kubewright_runtime::TypedClient<
+pub type ClusterPlainOnlyPatchClient = renamed::runtime::TypedClient<
     types::ClusterPlainOnlyPatch,
 >;
 
@@ -1515,7 +1515,7 @@ pub type ClusterPlainOnlyPatchClient = kubewright_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type ClusterPlainOnlyUpdateClient = kubewright_runtime::TypedClient<
+pub type ClusterPlainOnlyUpdateClient = renamed::runtime::TypedClient<
     types::ClusterPlainOnlyUpdate,
 >;
 
@@ -1530,7 +1530,7 @@ pub type ClusterPlainOnlyUpdateClient = kubewright_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type ClusterPlainOnlyWatchClient = kubewright_runtime::TypedClient<
+pub type ClusterPlainOnlyWatchClient = renamed::runtime::TypedClient<
     types::ClusterPlainOnlyWatch,
 >;
 
@@ -1545,7 +1545,7 @@ pub type ClusterPlainOnlyWatchClient = kubewright_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type ClusterPlainReadonlyClient = kubewright_runtime::TypedClient<
+pub type ClusterPlainReadonlyClient = renamed::runtime::TypedClient<
     types::ClusterPlainReadonly,
 >;
 
@@ -1560,28 +1560,28 @@ pub type ClusterPlainReadonlyClient = kubewright_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type ClusterStatusAllClient = kubewright_runtime::TypedClient<
+pub type ClusterStatusAllClient = renamed::runtime::TypedClient<
     types::ClusterStatusAll,
 >;
 
 /// Client of [`ClusterStatusNoVerbs`](types::ClusterStatusNoVerbs) objects.
 ///
 /// The kind `ClusterStatusNoVerbs` of the matrix.
-pub type ClusterStatusNoVerbsClient = kubewright_runtime::TypedClient<
+pub type ClusterStatusNoVerbsClient = renamed::runtime::TypedClient<
     types::ClusterStatusNoVerbs,
 >;
 
 /// Client of [`ClusterStatusOnlyApply`](types::ClusterStatusOnlyApply) objects.
 ///
 /// The kind `ClusterStatusOnlyApply` of the matrix.
-pub type ClusterStatusOnlyApplyClient = kubewright_runtime::TypedClient<
+pub type ClusterStatusOnlyApplyClient = renamed::runtime::TypedClient<
     types::ClusterStatusOnlyApply,
 >;
 
 /// Client of [`ClusterStatusOnlyApplyStatus`](types::ClusterStatusOnlyApplyStatus) objects.
 ///
 /// The kind `ClusterStatusOnlyApplyStatus` of the matrix.
-pub type ClusterStatusOnlyApplyStatusClient = kubewright_runtime::TypedClient<
+pub type ClusterStatusOnlyApplyStatusClient = renamed::runtime::TypedClient<
     types::ClusterStatusOnlyApplyStatus,
 >;
 
@@ -1596,7 +1596,7 @@ pub type ClusterStatusOnlyApplyStatusClient = kubewright_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type ClusterStatusOnlyCreateClient = kubewright_runtime::TypedClient<
+pub type ClusterStatusOnlyCreateClient = renamed::runtime::TypedClient<
     types::ClusterStatusOnlyCreate,
 >;
 
@@ -1611,7 +1611,7 @@ pub type ClusterStatusOnlyCreateClient = kubewright_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type ClusterStatusOnlyDeleteClient = kubewright_runtime::TypedClient<
+pub type ClusterStatusOnlyDeleteClient = renamed::runtime::TypedClient<
     types::ClusterStatusOnlyDelete,
 >;
 
@@ -1626,7 +1626,7 @@ pub type ClusterStatusOnlyDeleteClient = kubewright_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type ClusterStatusOnlyDeleteCollectionClient = kubewright_runtime::TypedClient<
+pub type ClusterStatusOnlyDeleteCollectionClient = renamed::runtime::TypedClient<
     types::ClusterStatusOnlyDeleteCollection,
 >;
 
@@ -1641,7 +1641,7 @@ pub type ClusterStatusOnlyDeleteCollectionClient = kubewright_runtime::TypedClie
 /// # Ok(())
 /// # }
 /// ```
-pub type ClusterStatusOnlyGetClient = kubewright_runtime::TypedClient<
+pub type ClusterStatusOnlyGetClient = renamed::runtime::TypedClient<
     types::ClusterStatusOnlyGet,
 >;
 
@@ -1656,14 +1656,14 @@ pub type ClusterStatusOnlyGetClient = kubewright_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type ClusterStatusOnlyListClient = kubewright_runtime::TypedClient<
+pub type ClusterStatusOnlyListClient = renamed::runtime::TypedClient<
     types::ClusterStatusOnlyList,
 >;
 
 /// Client of [`ClusterStatusOnlyPatch`](types::ClusterStatusOnlyPatch) objects.
 ///
 /// The kind `ClusterStatusOnlyPatch` of the matrix.
-pub type ClusterStatusOnlyPatchClient = kubewright_runtime::TypedClient<
+pub type ClusterStatusOnlyPatchClient = renamed::runtime::TypedClient<
     types::ClusterStatusOnlyPatch,
 >;
 
@@ -1678,7 +1678,7 @@ pub type ClusterStatusOnlyPatchClient = kubewright_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type ClusterStatusOnlyUpdateClient = kubewright_runtime::TypedClient<
+pub type ClusterStatusOnlyUpdateClient = renamed::runtime::TypedClient<
     types::ClusterStatusOnlyUpdate,
 >;
 
@@ -1693,7 +1693,7 @@ pub type ClusterStatusOnlyUpdateClient = kubewright_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type ClusterStatusOnlyUpdateStatusClient = kubewright_runtime::TypedClient<
+pub type ClusterStatusOnlyUpdateStatusClient = renamed::runtime::TypedClient<
     types::ClusterStatusOnlyUpdateStatus,
 >;
 
@@ -1708,7 +1708,7 @@ pub type ClusterStatusOnlyUpdateStatusClient = kubewright_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type ClusterStatusOnlyWatchClient = kubewright_runtime::TypedClient<
+pub type ClusterStatusOnlyWatchClient = renamed::runtime::TypedClient<
     types::ClusterStatusOnlyWatch,
 >;
 
@@ -1723,7 +1723,7 @@ pub type ClusterStatusOnlyWatchClient = kubewright_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type ClusterStatusReadonlyClient = kubewright_runtime::TypedClient<
+pub type ClusterStatusReadonlyClient = renamed::runtime::TypedClient<
     types::ClusterStatusReadonly,
 >;
 
@@ -1738,7 +1738,7 @@ pub type ClusterStatusReadonlyClient = kubewright_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type ClusterStatusSkipDeleteCollectionClient = kubewright_runtime::TypedClient<
+pub type ClusterStatusSkipDeleteCollectionClient = renamed::runtime::TypedClient<
     types::ClusterStatusSkipDeleteCollection,
 >;
 
@@ -1753,7 +1753,7 @@ pub type ClusterStatusSkipDeleteCollectionClient = kubewright_runtime::TypedClie
 /// # Ok(())
 /// # }
 /// ```
-pub type ClusterStatusSkipListClient = kubewright_runtime::TypedClient<
+pub type ClusterStatusSkipListClient = renamed::runtime::TypedClient<
     types::ClusterStatusSkipList,
 >;
 
@@ -1768,7 +1768,7 @@ pub type ClusterStatusSkipListClient = kubewright_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type ClusterStatusSkipPatchClient = kubewright_runtime::TypedClient<
+pub type ClusterStatusSkipPatchClient = renamed::runtime::TypedClient<
     types::ClusterStatusSkipPatch,
 >;
 
@@ -1783,7 +1783,7 @@ pub type ClusterStatusSkipPatchClient = kubewright_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type ClusterStatusSkipUpdateClient = kubewright_runtime::TypedClient<
+pub type ClusterStatusSkipUpdateClient = renamed::runtime::TypedClient<
     types::ClusterStatusSkipUpdate,
 >;
 
@@ -1798,7 +1798,7 @@ pub type ClusterStatusSkipUpdateClient = kubewright_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type ClusterStatusSkipUpdateStatusClient = kubewright_runtime::TypedClient<
+pub type ClusterStatusSkipUpdateStatusClient = renamed::runtime::TypedClient<
     types::ClusterStatusSkipUpdateStatus,
 >;
 
@@ -1815,7 +1815,7 @@ pub type ClusterStatusSkipUpdateStatusClient = kubewright_runtime::TypedClient<
 /// ```
 #[derive(Clone, Debug)]
 pub struct NamespacedExtendedClient {
-    client: kubewright_runtime::TypedClient<types::NamespacedExtended>,
+    client: renamed::runtime::TypedClient<types::NamespacedExtended>,
 }
 
 impl NamespacedExtendedClient {
@@ -1823,7 +1823,7 @@ impl NamespacedExtendedClient {
     #[inline]
     pub fn namespaced(client: Client, namespace: &str) -> Self {
         NamespacedExtendedClient {
-            client: kubewright_runtime::TypedClient::namespaced(client, namespace),
+            client: renamed::runtime::TypedClient::namespaced(client, namespace),
         }
     }
     /// Gets objects with custom types.
@@ -2121,7 +2121,7 @@ impl NamespacedExtendedClient {
     /// # Errors
     /// The request failed, or the server rejected it.
     #[inline]
-    pub fn patch_own<P: kubewright_core::serde::Serialize + std::fmt::Debug>(
+    pub fn patch_own<P: renamed::core::serde::Serialize + std::fmt::Debug>(
         &self,
         name: &str,
         patch: &Patch<P>,
@@ -2134,7 +2134,7 @@ impl NamespacedExtendedClient {
     /// # Errors
     /// The request failed, or the server rejected it.
     #[inline]
-    pub fn patch_other<P: kubewright_core::serde::Serialize + std::fmt::Debug>(
+    pub fn patch_other<P: renamed::core::serde::Serialize + std::fmt::Debug>(
         &self,
         name: &str,
         patch: &Patch<P>,
@@ -2147,7 +2147,7 @@ impl NamespacedExtendedClient {
     /// # Errors
     /// The request failed, or the server rejected it.
     #[inline]
-    pub fn patch_status_own<P: kubewright_core::serde::Serialize + std::fmt::Debug>(
+    pub fn patch_status_own<P: renamed::core::serde::Serialize + std::fmt::Debug>(
         &self,
         name: &str,
         patch: &Patch<P>,
@@ -2160,7 +2160,7 @@ impl NamespacedExtendedClient {
     /// # Errors
     /// The request failed, or the server rejected it.
     #[inline]
-    pub fn patch_status_other<P: kubewright_core::serde::Serialize + std::fmt::Debug>(
+    pub fn patch_status_other<P: renamed::core::serde::Serialize + std::fmt::Debug>(
         &self,
         name: &str,
         patch: &Patch<P>,
@@ -2173,7 +2173,7 @@ impl NamespacedExtendedClient {
     /// # Errors
     /// The request failed, or the server rejected it.
     #[inline]
-    pub fn patch_scale_own<P: kubewright_core::serde::Serialize + std::fmt::Debug>(
+    pub fn patch_scale_own<P: renamed::core::serde::Serialize + std::fmt::Debug>(
         &self,
         name: &str,
         patch: &Patch<P>,
@@ -2186,7 +2186,7 @@ impl NamespacedExtendedClient {
     /// # Errors
     /// The request failed, or the server rejected it.
     #[inline]
-    pub fn patch_scale_other<P: kubewright_core::serde::Serialize + std::fmt::Debug>(
+    pub fn patch_scale_other<P: renamed::core::serde::Serialize + std::fmt::Debug>(
         &self,
         name: &str,
         patch: &Patch<P>,
@@ -2202,7 +2202,7 @@ impl NamespacedExtendedClient {
     pub fn apply_own(
         &self,
         configuration: &crate::applyconfigurations::matrix_v1::NamespacedExtendedApply,
-        manager: &kubewright_runtime::FieldManager,
+        manager: &renamed::runtime::FieldManager,
     ) -> ResponseFuture<<types::NamespacedExtended as ExtensionMethod<30>>::Result> {
         self.client
             .extended_apply(None, configuration.metadata.name(), configuration, manager)
@@ -2216,7 +2216,7 @@ impl NamespacedExtendedClient {
         &self,
         name: &str,
         configuration: &crate::applyconfigurations::matrix_v1::LetterApply,
-        manager: &kubewright_runtime::FieldManager,
+        manager: &renamed::runtime::FieldManager,
     ) -> ResponseFuture<<types::NamespacedExtended as ExtensionMethod<31>>::Result> {
         self.client.extended_apply(None, name, configuration, manager)
     }
@@ -2228,7 +2228,7 @@ impl NamespacedExtendedClient {
     pub fn apply_status_own(
         &self,
         configuration: &crate::applyconfigurations::matrix_v1::NamespacedExtendedApply,
-        manager: &kubewright_runtime::FieldManager,
+        manager: &renamed::runtime::FieldManager,
     ) -> ResponseFuture<<types::NamespacedExtended as ExtensionMethod<32>>::Result> {
         self.client
             .extended_apply(
@@ -2247,7 +2247,7 @@ impl NamespacedExtendedClient {
         &self,
         name: &str,
         configuration: &<types::NamespacedExtended as ExtensionMethod<33>>::Input,
-        manager: &kubewright_runtime::FieldManager,
+        manager: &renamed::runtime::FieldManager,
     ) -> ResponseFuture<<types::NamespacedExtended as ExtensionMethod<33>>::Result> {
         self.client.extended_apply(Some("status"), name, configuration, manager)
     }
@@ -2259,7 +2259,7 @@ impl NamespacedExtendedClient {
     pub fn apply_scale_own(
         &self,
         configuration: &crate::applyconfigurations::matrix_v1::NamespacedExtendedApply,
-        manager: &kubewright_runtime::FieldManager,
+        manager: &renamed::runtime::FieldManager,
     ) -> ResponseFuture<<types::NamespacedExtended as ExtensionMethod<34>>::Result> {
         self.client
             .extended_apply(
@@ -2277,15 +2277,15 @@ impl NamespacedExtendedClient {
     pub fn apply_scale_other(
         &self,
         name: &str,
-        configuration: &kubewright_apply::autoscaling_v1::ScaleApply,
-        manager: &kubewright_runtime::FieldManager,
+        configuration: &renamed::apply::autoscaling_v1::ScaleApply,
+        manager: &renamed::runtime::FieldManager,
     ) -> ResponseFuture<<types::NamespacedExtended as ExtensionMethod<35>>::Result> {
         self.client.extended_apply(Some("scale"), name, configuration, manager)
     }
 }
 
 impl std::ops::Deref for NamespacedExtendedClient {
-    type Target = kubewright_runtime::TypedClient<types::NamespacedExtended>;
+    type Target = renamed::runtime::TypedClient<types::NamespacedExtended>;
     fn deref(&self) -> &Self::Target {
         &self.client
     }
@@ -2302,21 +2302,21 @@ impl std::ops::Deref for NamespacedExtendedClient {
 /// # Ok(())
 /// # }
 /// ```
-pub type NamespacedNoStatusAllClient = kubewright_runtime::TypedClient<
+pub type NamespacedNoStatusAllClient = renamed::runtime::TypedClient<
     types::NamespacedNoStatusAll,
 >;
 
 /// Client of [`NamespacedNoStatusNoVerbs`](types::NamespacedNoStatusNoVerbs) objects.
 ///
 /// The kind `NamespacedNoStatusNoVerbs` of the matrix.
-pub type NamespacedNoStatusNoVerbsClient = kubewright_runtime::TypedClient<
+pub type NamespacedNoStatusNoVerbsClient = renamed::runtime::TypedClient<
     types::NamespacedNoStatusNoVerbs,
 >;
 
 /// Client of [`NamespacedNoStatusOnlyApply`](types::NamespacedNoStatusOnlyApply) objects.
 ///
 /// The kind `NamespacedNoStatusOnlyApply` of the matrix.
-pub type NamespacedNoStatusOnlyApplyClient = kubewright_runtime::TypedClient<
+pub type NamespacedNoStatusOnlyApplyClient = renamed::runtime::TypedClient<
     types::NamespacedNoStatusOnlyApply,
 >;
 
@@ -2331,7 +2331,7 @@ pub type NamespacedNoStatusOnlyApplyClient = kubewright_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type NamespacedNoStatusOnlyCreateClient = kubewright_runtime::TypedClient<
+pub type NamespacedNoStatusOnlyCreateClient = renamed::runtime::TypedClient<
     types::NamespacedNoStatusOnlyCreate,
 >;
 
@@ -2346,7 +2346,7 @@ pub type NamespacedNoStatusOnlyCreateClient = kubewright_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type NamespacedNoStatusOnlyDeleteClient = kubewright_runtime::TypedClient<
+pub type NamespacedNoStatusOnlyDeleteClient = renamed::runtime::TypedClient<
     types::NamespacedNoStatusOnlyDelete,
 >;
 
@@ -2361,7 +2361,7 @@ pub type NamespacedNoStatusOnlyDeleteClient = kubewright_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type NamespacedNoStatusOnlyDeleteCollectionClient = kubewright_runtime::TypedClient<
+pub type NamespacedNoStatusOnlyDeleteCollectionClient = renamed::runtime::TypedClient<
     types::NamespacedNoStatusOnlyDeleteCollection,
 >;
 
@@ -2376,7 +2376,7 @@ pub type NamespacedNoStatusOnlyDeleteCollectionClient = kubewright_runtime::Type
 /// # Ok(())
 /// # }
 /// ```
-pub type NamespacedNoStatusOnlyGetClient = kubewright_runtime::TypedClient<
+pub type NamespacedNoStatusOnlyGetClient = renamed::runtime::TypedClient<
     types::NamespacedNoStatusOnlyGet,
 >;
 
@@ -2391,14 +2391,14 @@ pub type NamespacedNoStatusOnlyGetClient = kubewright_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type NamespacedNoStatusOnlyListClient = kubewright_runtime::TypedClient<
+pub type NamespacedNoStatusOnlyListClient = renamed::runtime::TypedClient<
     types::NamespacedNoStatusOnlyList,
 >;
 
 /// Client of [`NamespacedNoStatusOnlyPatch`](types::NamespacedNoStatusOnlyPatch) objects.
 ///
 /// The kind `NamespacedNoStatusOnlyPatch` of the matrix.
-pub type NamespacedNoStatusOnlyPatchClient = kubewright_runtime::TypedClient<
+pub type NamespacedNoStatusOnlyPatchClient = renamed::runtime::TypedClient<
     types::NamespacedNoStatusOnlyPatch,
 >;
 
@@ -2413,7 +2413,7 @@ pub type NamespacedNoStatusOnlyPatchClient = kubewright_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type NamespacedNoStatusOnlyUpdateClient = kubewright_runtime::TypedClient<
+pub type NamespacedNoStatusOnlyUpdateClient = renamed::runtime::TypedClient<
     types::NamespacedNoStatusOnlyUpdate,
 >;
 
@@ -2428,7 +2428,7 @@ pub type NamespacedNoStatusOnlyUpdateClient = kubewright_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type NamespacedNoStatusOnlyWatchClient = kubewright_runtime::TypedClient<
+pub type NamespacedNoStatusOnlyWatchClient = renamed::runtime::TypedClient<
     types::NamespacedNoStatusOnlyWatch,
 >;
 
@@ -2443,7 +2443,7 @@ pub type NamespacedNoStatusOnlyWatchClient = kubewright_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type NamespacedNoStatusReadonlyClient = kubewright_runtime::TypedClient<
+pub type NamespacedNoStatusReadonlyClient = renamed::runtime::TypedClient<
     types::NamespacedNoStatusReadonly,
 >;
 
@@ -2458,21 +2458,21 @@ pub type NamespacedNoStatusReadonlyClient = kubewright_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type NamespacedPlainAllClient = kubewright_runtime::TypedClient<
+pub type NamespacedPlainAllClient = renamed::runtime::TypedClient<
     types::NamespacedPlainAll,
 >;
 
 /// Client of [`NamespacedPlainNoVerbs`](types::NamespacedPlainNoVerbs) objects.
 ///
 /// The kind `NamespacedPlainNoVerbs` of the matrix.
-pub type NamespacedPlainNoVerbsClient = kubewright_runtime::TypedClient<
+pub type NamespacedPlainNoVerbsClient = renamed::runtime::TypedClient<
     types::NamespacedPlainNoVerbs,
 >;
 
 /// Client of [`NamespacedPlainOnlyApply`](types::NamespacedPlainOnlyApply) objects.
 ///
 /// The kind `NamespacedPlainOnlyApply` of the matrix.
-pub type NamespacedPlainOnlyApplyClient = kubewright_runtime::TypedClient<
+pub type NamespacedPlainOnlyApplyClient = renamed::runtime::TypedClient<
     types::NamespacedPlainOnlyApply,
 >;
 
@@ -2487,7 +2487,7 @@ pub type NamespacedPlainOnlyApplyClient = kubewright_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type NamespacedPlainOnlyCreateClient = kubewright_runtime::TypedClient<
+pub type NamespacedPlainOnlyCreateClient = renamed::runtime::TypedClient<
     types::NamespacedPlainOnlyCreate,
 >;
 
@@ -2502,7 +2502,7 @@ pub type NamespacedPlainOnlyCreateClient = kubewright_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type NamespacedPlainOnlyDeleteClient = kubewright_runtime::TypedClient<
+pub type NamespacedPlainOnlyDeleteClient = renamed::runtime::TypedClient<
     types::NamespacedPlainOnlyDelete,
 >;
 
@@ -2517,7 +2517,7 @@ pub type NamespacedPlainOnlyDeleteClient = kubewright_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type NamespacedPlainOnlyDeleteCollectionClient = kubewright_runtime::TypedClient<
+pub type NamespacedPlainOnlyDeleteCollectionClient = renamed::runtime::TypedClient<
     types::NamespacedPlainOnlyDeleteCollection,
 >;
 
@@ -2532,7 +2532,7 @@ pub type NamespacedPlainOnlyDeleteCollectionClient = kubewright_runtime::TypedCl
 /// # Ok(())
 /// # }
 /// ```
-pub type NamespacedPlainOnlyGetClient = kubewright_runtime::TypedClient<
+pub type NamespacedPlainOnlyGetClient = renamed::runtime::TypedClient<
     types::NamespacedPlainOnlyGet,
 >;
 
@@ -2547,14 +2547,14 @@ pub type NamespacedPlainOnlyGetClient = kubewright_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type NamespacedPlainOnlyListClient = kubewright_runtime::TypedClient<
+pub type NamespacedPlainOnlyListClient = renamed::runtime::TypedClient<
     types::NamespacedPlainOnlyList,
 >;
 
 /// Client of [`NamespacedPlainOnlyPatch`](types::NamespacedPlainOnlyPatch) objects.
 ///
 /// The kind `NamespacedPlainOnlyPatch` of the matrix.
-pub type NamespacedPlainOnlyPatchClient = kubewright_runtime::TypedClient<
+pub type NamespacedPlainOnlyPatchClient = renamed::runtime::TypedClient<
     types::NamespacedPlainOnlyPatch,
 >;
 
@@ -2569,7 +2569,7 @@ pub type NamespacedPlainOnlyPatchClient = kubewright_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type NamespacedPlainOnlyUpdateClient = kubewright_runtime::TypedClient<
+pub type NamespacedPlainOnlyUpdateClient = renamed::runtime::TypedClient<
     types::NamespacedPlainOnlyUpdate,
 >;
 
@@ -2584,7 +2584,7 @@ pub type NamespacedPlainOnlyUpdateClient = kubewright_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type NamespacedPlainOnlyWatchClient = kubewright_runtime::TypedClient<
+pub type NamespacedPlainOnlyWatchClient = renamed::runtime::TypedClient<
     types::NamespacedPlainOnlyWatch,
 >;
 
@@ -2599,7 +2599,7 @@ pub type NamespacedPlainOnlyWatchClient = kubewright_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type NamespacedPlainReadonlyClient = kubewright_runtime::TypedClient<
+pub type NamespacedPlainReadonlyClient = renamed::runtime::TypedClient<
     types::NamespacedPlainReadonly,
 >;
 
@@ -2614,28 +2614,28 @@ pub type NamespacedPlainReadonlyClient = kubewright_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type NamespacedStatusAllClient = kubewright_runtime::TypedClient<
+pub type NamespacedStatusAllClient = renamed::runtime::TypedClient<
     types::NamespacedStatusAll,
 >;
 
 /// Client of [`NamespacedStatusNoVerbs`](types::NamespacedStatusNoVerbs) objects.
 ///
 /// The kind `NamespacedStatusNoVerbs` of the matrix.
-pub type NamespacedStatusNoVerbsClient = kubewright_runtime::TypedClient<
+pub type NamespacedStatusNoVerbsClient = renamed::runtime::TypedClient<
     types::NamespacedStatusNoVerbs,
 >;
 
 /// Client of [`NamespacedStatusOnlyApply`](types::NamespacedStatusOnlyApply) objects.
 ///
 /// The kind `NamespacedStatusOnlyApply` of the matrix.
-pub type NamespacedStatusOnlyApplyClient = kubewright_runtime::TypedClient<
+pub type NamespacedStatusOnlyApplyClient = renamed::runtime::TypedClient<
     types::NamespacedStatusOnlyApply,
 >;
 
 /// Client of [`NamespacedStatusOnlyApplyStatus`](types::NamespacedStatusOnlyApplyStatus) objects.
 ///
 /// The kind `NamespacedStatusOnlyApplyStatus` of the matrix.
-pub type NamespacedStatusOnlyApplyStatusClient = kubewright_runtime::TypedClient<
+pub type NamespacedStatusOnlyApplyStatusClient = renamed::runtime::TypedClient<
     types::NamespacedStatusOnlyApplyStatus,
 >;
 
@@ -2650,7 +2650,7 @@ pub type NamespacedStatusOnlyApplyStatusClient = kubewright_runtime::TypedClient
 /// # Ok(())
 /// # }
 /// ```
-pub type NamespacedStatusOnlyCreateClient = kubewright_runtime::TypedClient<
+pub type NamespacedStatusOnlyCreateClient = renamed::runtime::TypedClient<
     types::NamespacedStatusOnlyCreate,
 >;
 
@@ -2665,7 +2665,7 @@ pub type NamespacedStatusOnlyCreateClient = kubewright_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type NamespacedStatusOnlyDeleteClient = kubewright_runtime::TypedClient<
+pub type NamespacedStatusOnlyDeleteClient = renamed::runtime::TypedClient<
     types::NamespacedStatusOnlyDelete,
 >;
 
@@ -2680,7 +2680,7 @@ pub type NamespacedStatusOnlyDeleteClient = kubewright_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type NamespacedStatusOnlyDeleteCollectionClient = kubewright_runtime::TypedClient<
+pub type NamespacedStatusOnlyDeleteCollectionClient = renamed::runtime::TypedClient<
     types::NamespacedStatusOnlyDeleteCollection,
 >;
 
@@ -2695,7 +2695,7 @@ pub type NamespacedStatusOnlyDeleteCollectionClient = kubewright_runtime::TypedC
 /// # Ok(())
 /// # }
 /// ```
-pub type NamespacedStatusOnlyGetClient = kubewright_runtime::TypedClient<
+pub type NamespacedStatusOnlyGetClient = renamed::runtime::TypedClient<
     types::NamespacedStatusOnlyGet,
 >;
 
@@ -2710,14 +2710,14 @@ pub type NamespacedStatusOnlyGetClient = kubewright_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type NamespacedStatusOnlyListClient = kubewright_runtime::TypedClient<
+pub type NamespacedStatusOnlyListClient = renamed::runtime::TypedClient<
     types::NamespacedStatusOnlyList,
 >;
 
 /// Client of [`NamespacedStatusOnlyPatch`](types::NamespacedStatusOnlyPatch) objects.
 ///
 /// The kind `NamespacedStatusOnlyPatch` of the matrix.
-pub type NamespacedStatusOnlyPatchClient = kubewright_runtime::TypedClient<
+pub type NamespacedStatusOnlyPatchClient = renamed::runtime::TypedClient<
     types::NamespacedStatusOnlyPatch,
 >;
 
@@ -2732,7 +2732,7 @@ pub type NamespacedStatusOnlyPatchClient = kubewright_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type NamespacedStatusOnlyUpdateClient = kubewright_runtime::TypedClient<
+pub type NamespacedStatusOnlyUpdateClient = renamed::runtime::TypedClient<
     types::NamespacedStatusOnlyUpdate,
 >;
 
@@ -2747,7 +2747,7 @@ pub type NamespacedStatusOnlyUpdateClient = kubewright_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type NamespacedStatusOnlyUpdateStatusClient = kubewright_runtime::TypedClient<
+pub type NamespacedStatusOnlyUpdateStatusClient = renamed::runtime::TypedClient<
     types::NamespacedStatusOnlyUpdateStatus,
 >;
 
@@ -2762,7 +2762,7 @@ pub type NamespacedStatusOnlyUpdateStatusClient = kubewright_runtime::TypedClien
 /// # Ok(())
 /// # }
 /// ```
-pub type NamespacedStatusOnlyWatchClient = kubewright_runtime::TypedClient<
+pub type NamespacedStatusOnlyWatchClient = renamed::runtime::TypedClient<
     types::NamespacedStatusOnlyWatch,
 >;
 
@@ -2777,7 +2777,7 @@ pub type NamespacedStatusOnlyWatchClient = kubewright_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type NamespacedStatusReadonlyClient = kubewright_runtime::TypedClient<
+pub type NamespacedStatusReadonlyClient = renamed::runtime::TypedClient<
     types::NamespacedStatusReadonly,
 >;
 
@@ -2792,7 +2792,7 @@ pub type NamespacedStatusReadonlyClient = kubewright_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type NamespacedStatusSkipApplyClient = kubewright_runtime::TypedClient<
+pub type NamespacedStatusSkipApplyClient = renamed::runtime::TypedClient<
     types::NamespacedStatusSkipApply,
 >;
 
@@ -2807,7 +2807,7 @@ pub type NamespacedStatusSkipApplyClient = kubewright_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type NamespacedStatusSkipApplyStatusClient = kubewright_runtime::TypedClient<
+pub type NamespacedStatusSkipApplyStatusClient = renamed::runtime::TypedClient<
     types::NamespacedStatusSkipApplyStatus,
 >;
 
@@ -2822,7 +2822,7 @@ pub type NamespacedStatusSkipApplyStatusClient = kubewright_runtime::TypedClient
 /// # Ok(())
 /// # }
 /// ```
-pub type NamespacedStatusSkipCreateClient = kubewright_runtime::TypedClient<
+pub type NamespacedStatusSkipCreateClient = renamed::runtime::TypedClient<
     types::NamespacedStatusSkipCreate,
 >;
 
@@ -2837,7 +2837,7 @@ pub type NamespacedStatusSkipCreateClient = kubewright_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type NamespacedStatusSkipDeleteClient = kubewright_runtime::TypedClient<
+pub type NamespacedStatusSkipDeleteClient = renamed::runtime::TypedClient<
     types::NamespacedStatusSkipDelete,
 >;
 
@@ -2852,7 +2852,7 @@ pub type NamespacedStatusSkipDeleteClient = kubewright_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type NamespacedStatusSkipGetClient = kubewright_runtime::TypedClient<
+pub type NamespacedStatusSkipGetClient = renamed::runtime::TypedClient<
     types::NamespacedStatusSkipGet,
 >;
 
@@ -2867,6 +2867,6 @@ pub type NamespacedStatusSkipGetClient = kubewright_runtime::TypedClient<
 /// # Ok(())
 /// # }
 /// ```
-pub type NamespacedStatusSkipWatchClient = kubewright_runtime::TypedClient<
+pub type NamespacedStatusSkipWatchClient = renamed::runtime::TypedClient<
     types::NamespacedStatusSkipWatch,
 >;
