@@ -10,7 +10,7 @@ use crate::v2;
 #[derive(Clone, Debug, Default, PartialEq, ApplyConfiguration, Convert, DeepCopy, CrdSchema, Object)]
 #[genclient]
 #[convert(hub = v2::Logger)]
-#[k8s(lifecycle(introduced = "0.1", deprecated = "0.2", replacement = v2::Logger))]
+#[k8s(lifecycle(introduced = "0.1", deprecated = "0.1", replacement = v2::Logger))]
 #[k8s(short_names = ["lg"], categories = ["all"])]
 #[k8s(subresource(
     status,
