@@ -29,6 +29,7 @@ pages! {
     scheme: "docs/guides/scheme.md",
     adoption: "docs/guides/adoption.md",
     logger_operator: "docs/example/logger-operator.md",
+    cookbook: "docs/guides/cookbook.md",
     client_go: "docs/coming-from/client-go.md",
     kube_runtime: "docs/coming-from/kube-runtime.md",
     metrics: "docs/reference/metrics.md",
