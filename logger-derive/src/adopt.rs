@@ -7,8 +7,8 @@ use syn::{Expr, Ident, Meta, Path};
 
 use crate::{
     attr::{self, Genclient},
+    crate_path::crate_path,
     errors::Errors,
-    model::crate_path,
     verbs,
 };
 
@@ -62,7 +62,10 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
         Vec::new()
     });
     let AdoptKeys { krate, built_in, custom_resources } = attr::parse_keys(items, &mut errors);
-    let krate = crate_path(krate.as_ref());
+    let krate = match crate_path(krate.as_ref()) {
+        Ok(krate) => krate,
+        Err(error) => return error.into_compile_error(),
+    };
     if errors.is_empty() && built_in.0.is_empty() && custom_resources.0.is_empty() {
         let message = "nothing to adopt; list kinds in `built_in = [..]` or `custom_resources = [..]`";
         errors.extend(syn::Error::new(Span::call_site(), message));

@@ -8,7 +8,10 @@ use syn::{
     Type, ext::IdentExt, spanned::Spanned,
 };
 
-use crate::{attr, errors::Errors, model::crate_path};
+use crate::{
+    attr,
+    errors::{Errors, Expanded},
+};
 
 /// `#[apply(..)]` on a type.
 #[derive(Default, FromMeta)]
@@ -26,10 +29,9 @@ pub(crate) struct FieldAttr {
     atomic: Flag,
 }
 
-pub(crate) fn derive(input: DeriveInput) -> TokenStream {
+pub(crate) fn derive(input: &DeriveInput, krate: &TokenStream) -> Expanded {
     let mut errors = Errors::default();
-    let attr: TypeAttr = attr::parse("apply", &input.attrs, &mut errors);
-    let krate = crate_path(attr.krate.as_ref());
+    let _: TypeAttr = attr::parse("apply", &input.attrs, &mut errors);
     if !input.generics.params.is_empty() {
         let message = "`ApplyConfiguration` does not support generic types: an apply configuration has one name; \
                        remove the parameters, or this derive and use `#[apply(atomic)]` on the fields of this type";
@@ -40,24 +42,21 @@ pub(crate) fn derive(input: DeriveInput) -> TokenStream {
             Fields::Named(fields) => {
                 let fields =
                     fields.named.iter().enumerate().filter_map(|(i, f)| AppliedField::parse(i, f, &mut errors));
-                emit_struct(&input, &krate, &fields.collect::<Vec<_>>())
+                emit_struct(input, krate, &fields.collect::<Vec<_>>())
             }
-            Fields::Unnamed(_) | Fields::Unit => emit_atomic(&input, &krate, &mut errors),
+            Fields::Unnamed(_) | Fields::Unit => emit_atomic(input, krate, &mut errors),
         },
-        Data::Enum(_) => emit_atomic(&input, &krate, &mut errors),
+        Data::Enum(_) => emit_atomic(input, krate, &mut errors),
         Data::Union(_) => {
             errors.push(&input.ident, "unsupported union: its active field is not known; use an enum");
             quote!()
         }
     };
-    match errors.is_empty() {
+    let items = match errors.is_empty() {
         true => emitted,
-        false => {
-            let (errors, placeholder) =
-                (errors.into_compile_errors(), applied(&input, &krate, &quote!(Atomic(::core::option::Option::None))));
-            quote!(#errors #placeholder)
-        }
-    }
+        false => applied(input, krate, &quote!(Atomic(::core::option::Option::None))),
+    };
+    Expanded { errors, items }
 }
 
 /// A serialised field.

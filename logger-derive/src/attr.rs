@@ -40,6 +40,8 @@ pub(crate) struct K8s {
     #[darling(rename = "crate")]
     pub(crate) krate: Option<Path>,
     pub(crate) kind: Option<LitStr>,
+    /// The list type of an `ApiObject` that is not generated.
+    pub(crate) list: Option<Path>,
     pub(crate) plural: Option<LitStr>,
     pub(crate) singular: Option<LitStr>,
     pub(crate) short_names: Vec<LitStr>,
@@ -91,7 +93,7 @@ pub(crate) struct K8sList {
     pub(crate) kind: Option<LitStr>,
 }
 
-/// `#[kubewright_core::defaults(..)]`.
+/// `#[kubewright::defaults(..)]`.
 #[derive(Default, FromMeta)]
 #[darling(default)]
 pub(crate) struct CrateOnly {

@@ -16,14 +16,16 @@ use proc_macro2::{Literal, Span, TokenStream};
 use quote::quote;
 use syn::{DeriveInput, Path, spanned::Spanned};
 
-use crate::errors::Errors;
+use crate::errors::{Errors, Expanded};
 use attr::HubKey;
 use model::{Body, ConvertType};
 
 /// Expands `#[derive(Convert)]`. All errors are reported at once.
-pub(crate) fn derive(input: DeriveInput) -> TokenStream {
+pub(crate) fn derive(input: &DeriveInput, krate: &TokenStream) -> Expanded {
     let mut errors = Errors::default();
-    let Some(of) = ConvertType::parse(&input, &mut errors) else { return errors.into_compile_errors() };
+    let Some(of) = ConvertType::parse(input, krate, &mut errors) else {
+        return Expanded { errors, items: TokenStream::new() };
+    };
     check::check(&of, &mut errors);
     let is_rejected = !errors.is_empty();
     let items = match (&of.attr.hub, is_rejected) {
@@ -32,13 +34,12 @@ pub(crate) fn derive(input: DeriveInput) -> TokenStream {
         (Some(HubKey::Type(hub)), true) => placeholder(&of, hub),
         (None, _) => TokenStream::new(),
     };
-    let errors = errors.into_compile_errors();
-    quote! {
-        #errors
-        // The impls of a deprecated type must not warn about its use.
+    // The impls of a deprecated type must not warn about its use.
+    let items = quote! {
         #[allow(deprecated)]
         const _: () = { #items };
-    }
+    };
+    Expanded { errors, items }
 }
 
 /// Returns the hash of the name of a field, FNV-1a, which stands for the name in types.

@@ -9,7 +9,10 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{Data, DataEnum, DeriveInput, Field, Fields, Generics, Ident, Index, Member, Path, Type, spanned::Spanned};
 
-use crate::{attr, defaults, errors::Errors, model::crate_path};
+use crate::{
+    attr, defaults,
+    errors::{Errors, Expanded},
+};
 
 /// `#[deep_copy(..)]` on a type.
 #[derive(Default, FromMeta)]
@@ -29,28 +32,25 @@ pub(crate) struct FieldAttr {
     clone: Flag,
 }
 
-pub(crate) fn derive(input: DeriveInput) -> TokenStream {
+pub(crate) fn derive(input: &DeriveInput, krate: &TokenStream) -> Expanded {
     let mut errors = Errors::default();
     let attr: TypeAttr = attr::parse("deep_copy", &input.attrs, &mut errors);
-    let krate = crate_path(attr.krate.as_ref());
-    defaults::check_defaults_attribute(&input, &mut errors);
+    defaults::check_defaults_attribute(input, &mut errors);
     let (copy, copy_into) = match &input.data {
-        Data::Struct(data) => struct_bodies(&copied_fields(&data.fields, &krate, &mut errors)),
-        Data::Enum(data) => enum_bodies(data, &krate, &mut errors),
+        Data::Struct(data) => struct_bodies(&copied_fields(&data.fields, krate, &mut errors)),
+        Data::Enum(data) => enum_bodies(data, krate, &mut errors),
         Data::Union(_) => {
             errors.push(&input.ident, "unsupported union: its active field is not known; use an enum");
             (quote!(::core::unreachable!()), quote!())
         }
     };
-    let errors = errors.into_compile_errors();
     let ident = &input.ident;
-    let generics = bounded(&input.generics, &krate);
+    let generics = bounded(&input.generics, krate);
     let (impl_generics, ty_generics, where_clause) = generics.split_for_impl();
-    let dynamic = attr.traits.iter().map(|path| trait_object_method(path, &krate));
+    let dynamic = attr.traits.iter().map(|path| trait_object_method(path, krate));
     let dynamic = (!attr.traits.is_empty())
         .then(|| quote!(impl #impl_generics #ident #ty_generics #where_clause { #(#dynamic)* }));
-    quote! {
-        #errors
+    let items = quote! {
         #[automatically_derived]
         #[allow(deprecated)]
         impl #impl_generics #krate::DeepCopy for #ident #ty_generics #where_clause {
@@ -64,7 +64,8 @@ pub(crate) fn derive(input: DeriveInput) -> TokenStream {
             }
         }
         #dynamic
-    }
+    };
+    Expanded { errors, items }
 }
 
 /// Adds the bound `DeepCopy` to every type parameter, as the derive of `Clone` does.

@@ -9,8 +9,8 @@ use syn::{Attribute, Data, DeriveInput, Field, Fields, Ident, LitStr, Type, ext:
 
 use crate::{
     attr::{self, CrateOnly},
+    crate_path::crate_path,
     errors::Errors,
-    model::crate_path,
 };
 use parse::Value;
 
@@ -21,9 +21,12 @@ pub(crate) fn expand(args: TokenStream, item: TokenStream) -> TokenStream {
         errors.extend(error);
         Vec::new()
     });
-    let krate = crate_path(attr::parse_keys::<CrateOnly>(args, &mut errors).krate.as_ref());
+    let krate = match crate_path(attr::parse_keys::<CrateOnly>(args, &mut errors).krate.as_ref()) {
+        Ok(krate) => krate,
+        Err(error) => return [error.into_compile_error(), item].into_iter().collect(),
+    };
     let Ok(mut input) = syn::parse2::<DeriveInput>(item.clone()) else {
-        let message = "`#[kubewright_core::defaults]` applies to a struct or an enum with derives; move it there";
+        let message = "`#[kubewright::defaults]` applies to a struct or an enum with derives; move it there";
         errors.extend(syn::Error::new(Span::call_site(), message));
         return [errors.into_compile_errors(), item].into_iter().collect();
     };
@@ -57,7 +60,7 @@ pub(crate) fn check_defaults_attribute(input: &DeriveInput, errors: &mut Errors)
     for attr in fields.into_iter().flatten().flat_map(|field| attr::named("default", &field.attrs)) {
         errors.push(
             attr,
-            "`#[default(..)]` has no effect without `#[kubewright_core::defaults]`; add that above the derives of the type",
+            "`#[default(..)]` has no effect without `#[kubewright::defaults]`; add that above the derives of the type",
         );
     }
 }

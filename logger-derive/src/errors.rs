@@ -49,6 +49,28 @@ impl Errors {
     }
 }
 
+/// The output of one derive.
+#[derive(Default)]
+pub(crate) struct Expanded {
+    pub(crate) errors: Errors,
+    /// The impls; placeholders of them if there are errors.
+    pub(crate) items: TokenStream,
+}
+
+impl Expanded {
+    /// Adds the output of another derive of the same type. Its errors on tokens that are already rejected are dropped.
+    pub(crate) fn add(&mut self, other: Expanded) {
+        self.items.extend(other.items);
+        let start = |error: &syn::Error| format!("{:?}", error.span());
+        let rejected: Vec<_> = self.errors.0.iter().map(start).collect();
+        self.errors.0.extend(other.errors.0.into_iter().filter(|error| !rejected.contains(&start(error))));
+    }
+
+    pub(crate) fn into_tokens(self) -> TokenStream {
+        [self.errors.into_compile_errors(), self.items].into_iter().collect()
+    }
+}
+
 /// Rewords an error of darling. Its own text ends in the path of the key: `.. at printcolumn[0]/name`.
 fn reword(item: Option<&NestedMeta>, error: &darling::Error) -> syn::Error {
     let text = error.to_string();

@@ -56,7 +56,7 @@ const fn crate_key(example: &'static str) -> AttributeKey {
     AttributeKey {
         key: "crate",
         syntax: "crate = path",
-        description: "The path of `kubewright_core`, if it has another name in this crate.",
+        description: "The path of `kubewright::core`, if the manifest of this crate does not depend on `kubewright`.",
         example,
         ..EMPTY
     }

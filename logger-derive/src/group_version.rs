@@ -8,7 +8,7 @@ use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{Expr, Ident, LitStr, Meta, Path};
 
-use crate::{attr, errors::Errors, grammar, model::crate_path};
+use crate::{attr, crate_path::crate_path, errors::Errors, grammar};
 
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
@@ -16,7 +16,12 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
         errors.extend(error);
         Vec::new()
     });
-    let declaration = Declaration::parse(&items, &mut errors);
+    let keys: GroupVersionKeys = attr::parse_keys(items.clone(), &mut errors);
+    let krate = match crate_path(keys.krate.as_ref()) {
+        Ok(krate) => krate,
+        Err(error) => return error.into_compile_error(),
+    };
+    let declaration = Declaration::parse(keys, krate, &mut errors);
     match errors.is_empty() {
         true => declaration.emit(),
         false => declaration.placeholder(&named_types(&items), errors),
@@ -90,19 +95,18 @@ struct Declaration {
 }
 
 impl Declaration {
-    fn parse(items: &[NestedMeta], errors: &mut Errors) -> Self {
-        let keys: GroupVersionKeys = attr::parse_keys(items.to_vec(), errors);
+    fn parse(keys: GroupVersionKeys, krate: TokenStream, errors: &mut Errors) -> Self {
         if errors.is_empty() {
             check_required_keys(&keys, errors);
         }
-        let GroupVersionKeys { krate, group, version, group_ident, kinds } = keys;
+        let GroupVersionKeys { krate: _, group, version, group_ident, kinds } = keys;
         let Kinds(kinds) = kinds.unwrap_or_default();
         check_duplicates(&kinds, errors);
         if let Some(ident) = group_ident.as_ref().filter(|ident| !is_snake_case(&ident.value())) {
             errors.push(ident, "expected an identifier in snake case, such as `second_example`");
         }
         Declaration {
-            krate: crate_path(krate.as_ref()),
+            krate,
             group: group.map_or_else(String::new, |group| group_name(&group, errors)),
             version: version.map_or_else(String::new, |version| version_name(&version, errors)),
             group_ident,
@@ -149,8 +153,8 @@ fn check_duplicates(kinds: &[Ident], errors: &mut Errors) {
 impl Declaration {
     fn emit(&self) -> TokenStream {
         let Declaration { krate, kinds, .. } = self;
-        let metas = kinds.iter().map(|kind| quote_spanned!(kind.span()=> <#kind as #krate::ApiType>::META));
-        let adds = kinds.iter().map(|kind| quote_spanned!(kind.span()=> <#kind as #krate::ApiType>::add_to_scheme));
+        let metas = kinds.iter().map(|kind| quote_spanned!(kind.span()=> <#kind as #krate::RootType>::META));
+        let adds = kinds.iter().map(|kind| quote_spanned!(kind.span()=> <#kind as #krate::RootType>::add_to_scheme));
         let items = self.items(quote!(#(#adds(scheme)?;)*), quote!(#(#metas),*));
         let registered = kinds.iter().map(|kind| registered(krate, kind));
         quote!(#items #(#registered)*)

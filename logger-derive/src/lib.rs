@@ -9,6 +9,7 @@ mod check;
 mod columns;
 mod conversion;
 mod convert;
+mod crate_path;
 mod deep_copy;
 mod defaults;
 mod emit;
@@ -21,6 +22,7 @@ mod methods;
 mod model;
 mod policy;
 mod schema;
+mod umbrella;
 mod verbs;
 
 use proc_macro::TokenStream;
@@ -33,11 +35,11 @@ use syn::{DeriveInput, parse_macro_input};
 ///
 /// `dyn(path::Shape)` adds the method `deep_copy_shape(&self) -> Box<dyn Shape>`, like Go's
 /// `+k8s:deepcopy-gen:interfaces`. A trait that declares this method can be made copyable with
-/// `kubewright_core::deep_copy_dyn!`.
+/// `kubewright::deep_copy_dyn!`.
 #[doc = include_str!("../docs/deep_copy.md")]
 #[proc_macro_derive(DeepCopy, attributes(deep_copy, default))]
 pub fn derive_deep_copy(input: TokenStream) -> TokenStream {
-    deep_copy::derive(parse_macro_input!(input as DeriveInput)).into()
+    umbrella::expand(&parse_macro_input!(input as DeriveInput), &[deep_copy::derive]).into()
 }
 
 /// Derives the input for the generation of an apply configuration: on a kind, and on each type in it.
@@ -48,7 +50,7 @@ pub fn derive_deep_copy(input: TokenStream) -> TokenStream {
 #[doc = include_str!("../docs/apply_configuration.md")]
 #[proc_macro_derive(ApplyConfiguration, attributes(apply, serde))]
 pub fn derive_apply_configuration(input: TokenStream) -> TokenStream {
-    apply::derive(parse_macro_input!(input as DeriveInput)).into()
+    umbrella::expand(&parse_macro_input!(input as DeriveInput), &[apply::derive]).into()
 }
 
 /// Derives the conversion of a type between versions of a kind.
@@ -74,13 +76,13 @@ pub fn derive_apply_configuration(input: TokenStream) -> TokenStream {
 /// Fields correspond by their Rust names. It is a compile error if a field or a variant of one version is not covered in
 /// the other, or if a type holds fewer values than its counterpart, and the attributes do not declare what happens.
 ///
-/// - It implements `ConvertTo` and `Spoke` of `kubewright_core::conversion`, by which `Converter` converts JSON objects.
+/// - It implements `ConvertTo` and `Spoke` of `kubewright::core::conversion`, by which `Converter` converts JSON objects.
 /// - It implements `TryFrom` in both directions. For kinds it fails only if a function of the declaration returns a
 ///   value that the other type rejects; types without metadata cannot store what does not fit, which is an error.
 #[doc = include_str!("../docs/convert.md")]
 #[proc_macro_derive(Convert, attributes(convert, schema, serde))]
 pub fn derive_convert(input: TokenStream) -> TokenStream {
-    convert::derive(parse_macro_input!(input as DeriveInput)).into()
+    umbrella::expand(&parse_macro_input!(input as DeriveInput), &[convert::derive]).into()
 }
 
 /// Derives schemars' `JsonSchema` with the constraints of `#[schema(..)]` on the type and its fields.
@@ -106,7 +108,7 @@ pub fn derive_convert(input: TokenStream) -> TokenStream {
 #[doc = include_str!("../docs/crd_schema.md")]
 #[proc_macro_derive(CrdSchema, attributes(schema, schemars, serde))]
 pub fn derive_crd_schema(input: TokenStream) -> TokenStream {
-    schema::derive(parse_macro_input!(input as DeriveInput)).into()
+    umbrella::expand(&parse_macro_input!(input as DeriveInput), &[schema::derive]).into()
 }
 
 /// Derives a Kubernetes kind from a struct with the fields `metadata`, `spec`, `status` and others.
@@ -135,13 +137,13 @@ pub fn derive_crd_schema(input: TokenStream) -> TokenStream {
 ///
 /// # Schema
 /// The schema of the CRD is the schemars schema of the types, with the constraints of [`CrdSchema`](macro@CrdSchema).
-/// An `Option<T>` is not nullable, and omitted when it is `None`; `kubewright_core::Nullable<T>` with `#[serde(default)]`
+/// An `Option<T>` is not nullable, and omitted when it is `None`; `kubewright::Nullable<T>` with `#[serde(default)]`
 /// is absent, null or a value. Defaults are declared by `#[default(..)]` with
-/// [`#[kubewright_core::defaults]`](macro@defaults).
+/// [`#[kubewright::defaults]`](macro@defaults).
 #[doc = include_str!("../docs/object.md")]
 #[proc_macro_derive(Object, attributes(genclient, k8s, policy, serde))]
 pub fn derive_object(input: TokenStream) -> TokenStream {
-    emit::derive_object(parse_macro_input!(input as DeriveInput)).into()
+    umbrella::expand(&parse_macro_input!(input as DeriveInput), &[emit::object]).into()
 }
 
 /// Derives the list of a kind from a struct with the fields `metadata: ListMeta` and `items: Vec<Kind>`.
@@ -153,7 +155,60 @@ pub fn derive_object(input: TokenStream) -> TokenStream {
 #[doc = include_str!("../docs/object_list.md")]
 #[proc_macro_derive(ObjectList, attributes(genclient, k8s, serde))]
 pub fn derive_object_list(input: TokenStream) -> TokenStream {
-    emit::derive_list(parse_macro_input!(input as DeriveInput)).into()
+    umbrella::expand(&parse_macro_input!(input as DeriveInput), &[emit::object_list]).into()
+}
+
+/// Derives everything that a type in a kind needs: [`CrdSchema`](macro@CrdSchema), [`DeepCopy`](macro@DeepCopy),
+/// [`ApplyConfiguration`](macro@ApplyConfiguration), and [`Convert`](macro@Convert) if `#[convert(..)]` is on the type.
+///
+/// ```ignore
+/// #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, ApiType)]
+/// #[serde(rename_all = "camelCase")]
+/// pub struct WidgetSpec {
+///     #[schema(min = 1)]
+///     pub time_interval: i32,
+/// }
+/// ```
+///
+/// The attributes are those of these derives, and the impls are the same. The errors of all are reported at once.
+#[proc_macro_derive(
+    ApiType,
+    attributes(apply, convert, deep_copy, default, genclient, k8s, policy, schema, schemars, serde)
+)]
+pub fn derive_api_type(input: TokenStream) -> TokenStream {
+    umbrella::api_type(&parse_macro_input!(input as DeriveInput)).into()
+}
+
+/// Derives everything that a kind needs, and generates its list type: [`Object`](macro@Object) and the derives of
+/// [`ApiType`](macro@ApiType).
+///
+/// ```ignore
+/// /// A Widget rotates.
+/// #[derive(Clone, Debug, ApiObject)]
+/// #[genclient]
+/// #[k8s(subresource(status))]
+/// pub struct Widget {
+///     pub metadata: ObjectMeta,
+///     pub spec: WidgetSpec,
+///     pub status: Option<WidgetStatus>,
+/// }
+///
+/// kubewright::group_version! { group = "example.com", version = "v1", kinds = [Widget] }
+/// ```
+///
+/// The attributes are those of these derives, and the impls are the same. The errors of all are reported at once.
+///
+/// # List
+/// `WidgetList` has the visibility of the kind, the fields `metadata: ListMeta` and `items: Vec<Widget>`, the impls of
+/// [`ObjectList`](macro@ObjectList), and `Clone`, `Debug`, `Default`, `DeepCopy` and, if the kind has it, `PartialEq`. A
+/// `group_version!` that lists the kind registers both. A list that is written by hand replaces it:
+/// `#[k8s(list = WidgetList)]` on the kind, and `#[derive(ObjectList)]` on the list.
+#[proc_macro_derive(
+    ApiObject,
+    attributes(apply, convert, deep_copy, default, genclient, k8s, policy, schema, schemars, serde)
+)]
+pub fn derive_api_object(input: TokenStream) -> TokenStream {
+    umbrella::api_object(&parse_macro_input!(input as DeriveInput)).into()
 }
 
 /// Declares the defaults of fields once, for decoding, the schema and `Default`.
@@ -161,7 +216,7 @@ pub fn derive_object_list(input: TokenStream) -> TokenStream {
 /// The attribute is placed above the derives of a struct, or of an enum whose variants have named fields.
 ///
 /// ```ignore
-/// #[kubewright_core::defaults]
+/// #[kubewright::defaults]
 /// #[derive(Clone, Debug, Default, DeepCopy, Deserialize, JsonSchema, Serialize)]
 /// #[serde(rename_all = "camelCase")]
 /// pub struct WidgetSpec {
@@ -183,7 +238,7 @@ pub fn derive_object_list(input: TokenStream) -> TokenStream {
 ///
 /// Defaults below an absent field without a default are not applied, as on the server. A null is not an absent field
 /// here, although the server treats it as one: it decodes to the `None` of an `Option` and is rejected for other types.
-/// `kubewright_core::defaults::defaulted` applies the defaults to an object that was built in Rust.
+/// `kubewright::defaults::defaulted` applies the defaults to an object that was built in Rust.
 ///
 /// # Values
 /// A number or a boolean literal; a string literal or the path of a constant, of any type that converts into that of
@@ -198,7 +253,7 @@ pub fn defaults(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// Declares a version of an API group, once in its module, as `doc.go` and `register.go` do in Go.
 ///
 /// ```ignore
-/// kubewright_core::group_version! { group = "example.com", version = "v1", kinds = [Widget, WidgetList] }
+/// kubewright::group_version! { group = "example.com", version = "v1", kinds = [Widget, WidgetList] }
 /// ```
 ///
 /// It defines `GROUP_VERSION`, `resource("widgets")`, `add_to_scheme(&mut Scheme)` and `API_GROUP`, the input of the
@@ -213,7 +268,7 @@ pub fn group_version(input: TokenStream) -> TokenStream {
 /// Passes kinds that are declared elsewhere to the generator, which generates clients, listers and informers for them.
 ///
 /// ```ignore
-/// kubewright_core::adopt! {
+/// kubewright::adopt! {
 ///     built_in = [k8s_openapi::api::apps::v1::Deployment, k8s_openapi::api::core::v1::ConfigMap],
 ///     custom_resources = [crate::widget::Widget(status), crate::gauge::Gauge(readonly)],
 /// }
@@ -224,7 +279,7 @@ pub fn group_version(input: TokenStream) -> TokenStream {
 /// a type contain the keys of `#[genclient]` for verbs (`readonly`, `only_verbs`, `skip_verbs`, `no_verbs`,
 /// `no_status`), and `status`, which is required for a kind with a status if its client writes that. No CRD
 /// file is generated for these kinds; the fake clientset serves the definitions that kube's derive declares. A kind with
-/// `#[kube(derive = "kubewright_core::ApplyConfiguration")]`, and with that derive on its spec and status, has an apply
+/// `#[kube(derive = "kubewright::ApplyConfiguration")]`, and with that derive on its spec and status, has an apply
 /// configuration.
 ///
 /// Rename one of two types with the same name by `pub use path::Event as NewEvent;`: generated items have the name of

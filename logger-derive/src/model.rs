@@ -4,8 +4,8 @@ use kubewright_names::case;
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{
-    Attribute, Data, DeriveInput, Field, Fields, GenericArgument, Ident, LitStr, Path, PathArguments, PathSegment,
-    Type, ext::IdentExt,
+    Attribute, Data, DeriveInput, Field, Fields, GenericArgument, Ident, LitStr, PathArguments, PathSegment, Type,
+    ext::IdentExt,
 };
 
 use crate::{
@@ -42,6 +42,8 @@ pub(crate) struct Root {
     pub(crate) ident: Ident,
     /// The path of `kubewright_core`.
     pub(crate) krate: TokenStream,
+    /// The type whose registration declares the group and version: the type itself, or the kind of a generated list.
+    pub(crate) registered: Ident,
     /// The doc comment, as an expression.
     pub(crate) docs: TokenStream,
     /// `None` if the type was rejected because it is not a struct with named fields.
@@ -58,13 +60,13 @@ pub(crate) struct RootField {
 }
 
 impl Kind {
-    pub(crate) fn parse(input: &DeriveInput, errors: &mut Errors) -> Self {
+    pub(crate) fn parse(input: &DeriveInput, derive: &str, krate: &TokenStream, errors: &mut Errors) -> Self {
         let k8s: K8s = attr::parse("k8s", &input.attrs, errors);
         let genclient = attr::parse("genclient", &input.attrs, errors);
         let incomplete = !errors.is_empty();
         let policies = policy::parse(&input.attrs, errors);
         Kind {
-            root: Root::parse(input, "Object", k8s.krate.as_ref(), errors),
+            root: Root::parse(input, derive, krate, errors),
             genclient: attr::named("genclient", &input.attrs).next().map(|attr| (attr.clone(), genclient)),
             k8s,
             policies,
@@ -81,17 +83,17 @@ impl Kind {
 }
 
 impl List {
-    pub(crate) fn parse(input: &DeriveInput, errors: &mut Errors) -> Self {
+    pub(crate) fn parse(input: &DeriveInput, krate: &TokenStream, errors: &mut Errors) -> Self {
         for attr in attr::named("genclient", &input.attrs) {
             errors.push(attr, "`#[genclient]` applies to kinds, not to lists; move it to the kind");
         }
         let k8s: K8sList = attr::parse("k8s", &input.attrs, errors);
-        List { root: Root::parse(input, "ObjectList", k8s.krate.as_ref(), errors), k8s }
+        List { root: Root::parse(input, "ObjectList", krate, errors), k8s }
     }
 }
 
 impl Root {
-    fn parse(input: &DeriveInput, derive: &str, krate: Option<&Path>, errors: &mut Errors) -> Self {
+    fn parse(input: &DeriveInput, derive: &str, krate: &TokenStream, errors: &mut Errors) -> Self {
         let container: SerdeContainer = attr::parse("serde", &input.attrs, errors);
         let camel_case = match &container.rename_all {
             Some(rule) if rule.value() == "camelCase" => true,
@@ -120,7 +122,8 @@ impl Root {
         let fields = named_fields(input, derive, errors);
         Root {
             ident: input.ident.clone(),
-            krate: crate_path(krate),
+            krate: krate.clone(),
+            registered: input.ident.clone(),
             docs: attr::docs(&input.attrs),
             named_fields: fields.map(|fields| fields.filter_map(|f| RootField::parse(f, camel_case, errors)).collect()),
         }
@@ -228,9 +231,4 @@ fn named_fields<'a>(
         format_args!("`{derive}` requires a struct with named fields, such as `metadata`, but this is {found}"),
     );
     None
-}
-
-/// Returns the path of `kubewright_core`: that of the attribute, or the default.
-pub(crate) fn crate_path(given: Option<&Path>) -> TokenStream {
-    given.map_or_else(|| quote!(::kubewright_core), |path| quote!(#path))
 }

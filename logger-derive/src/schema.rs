@@ -14,22 +14,28 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::{Attribute, Data, DeriveInput, Field, Ident, ext::IdentExt, parse_quote};
 
-use crate::{attr, errors::Errors, model::crate_path};
+use crate::{
+    attr,
+    errors::{Errors, Expanded},
+};
 use parse::SchemaType;
 
 /// Expands to the impl of `JsonSchema`. All errors are reported at once.
-pub(crate) fn derive(input: DeriveInput) -> TokenStream {
+pub(crate) fn derive(input: &DeriveInput, krate: &TokenStream) -> Expanded {
     let mut errors = Errors::default();
-    let model = SchemaType::parse(&input, &mut errors);
-    let krate = crate_path(model.attr.krate.as_ref());
-    if !errors.is_empty() {
-        let (errors, placeholder) = (errors.into_compile_errors(), placeholder(&input, &krate));
-        return quote!(#errors #placeholder);
-    }
+    let model = SchemaType::parse(input, &mut errors);
+    let items = match errors.is_empty() {
+        true => emit(input, &model, krate),
+        false => placeholder(input, krate),
+    };
+    Expanded { errors, items }
+}
+
+fn emit(input: &DeriveInput, model: &SchemaType, krate: &TokenStream) -> TokenStream {
     let shadow_name = format_ident!("__{}", input.ident.unraw());
-    let implementation = implementation(&input, &shadow_name, &krate);
-    let map_keys = map_keys::emit(&input, &fields(&input.data), &krate);
-    let (shadow, functions) = shadow(&input, shadow_name, &model, &krate);
+    let implementation = implementation(input, &shadow_name, krate);
+    let map_keys = map_keys::emit(input, &fields(&input.data), krate);
+    let (shadow, functions) = shadow(input, shadow_name, model, krate);
     quote! {
         // The impl of a deprecated type must not warn about its use.
         #[allow(deprecated)]

@@ -13,7 +13,6 @@ use kubewright_runtime::{
     controller::{Allow, MANAGED_BY_LABEL, Verb},
     events::{EventConfig, InvalidControllerName},
     informer::Config,
-    kube::Client,
     metrics::MetricsProvider,
 };
 use logger_client::{Clientset, SharedInformerFactory};
@@ -57,7 +56,7 @@ pub fn add_to(
     let config = EventConfig::default().metrics(Arc::clone(&metrics));
     let (recorder, worker) = EventRecorder::new(clientset.client().clone(), CONTROLLER, config)?;
     let loggers = factory.example_v2().loggers();
-    let controller = controller(clientset.client().clone(), &factory, options, recorder, metrics);
+    let controller = controller(&factory, options, recorder, metrics);
     let manager = manager
         .add(Replicas::All, "informers", factory.factory().clone())
         .add(Replicas::All, "events", worker)
@@ -109,7 +108,6 @@ fn select<K: ApiObject>(builder: InformerFactoryBuilder, label: &str, value: &st
 }
 
 fn controller(
-    client: Client,
     factory: &SharedInformerFactory,
     options: &OperatorOptions,
     recorder: EventRecorder,
@@ -123,7 +121,7 @@ fn controller(
         recorder,
         metrics: LoggerMetrics::new(Arc::clone(&metrics)),
     };
-    Controller::for_informer(CONTROLLER, &factory.example_v2().loggers())
+    Controller::new(CONTROLLER, &factory.example_v2().loggers())
         .owns(&kinds.informer::<Deployment>())
         .owns(&kinds.informer::<DaemonSet>())
         .owns(&kinds.informer::<StatefulSet>())
@@ -133,7 +131,7 @@ fn controller(
         .allow(Allow::<Logger>::verbs([Verb::Patch]).status())
         .max_concurrent_reconciles(options.max_concurrent_reconciles)
         .metrics(metrics)
-        .for_object(client, |_| state, reconcile)
+        .reconcile_with(|_| state, reconcile)
         .on_deleted(forget)
         .build()
 }

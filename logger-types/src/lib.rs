@@ -1,7 +1,7 @@
 //! The reference API: group `example.com`, with one module per version and one file per kind. It contains no generated
 //! files.
 
-use kubewright_core::meta::ApiGroup;
+use kubewright::core::meta::ApiGroup;
 
 pub mod duration;
 pub mod v1;

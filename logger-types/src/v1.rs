@@ -4,7 +4,7 @@ mod logger;
 
 pub use logger::{Logger, LoggerList, LoggerSpec, LoggerState, LoggerStatus};
 
-kubewright_core::group_version! {
+kubewright::core::group_version! {
     group = "example.com",
     version = "v1",
     kinds = [Logger, LoggerList],

@@ -8,7 +8,7 @@ pub use logger::{
     RecordSource,
 };
 
-kubewright_core::group_version! {
+kubewright::core::group_version! {
     group = "example.com",
     version = "v2",
     kinds = [Logger, LoggerList],

@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "allowed in tests, and test helpers are part of them")]
 
-use kubewright_core::{
+use kubewright::core::{
     Converter,
     conversion::testing::{Failure, Options, verify},
 };

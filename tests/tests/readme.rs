@@ -22,7 +22,7 @@ fn the_code_compiles_with_the_install_block() {
     assert!(!dependencies.contains("REPOSITORY"), "{dependencies}");
     let package = "[package]\nname = \"greeting\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n\n";
     fs::write(project.path.join("Cargo.toml"), format!("{package}{dependencies}")).unwrap();
-    let code = format!("#![allow(dead_code)]\n\n{}\nfn main() {{}}\n", block("The code you write", "rust"));
+    let code = block("The code you write", "rust,no_run");
     fs::write(project.path.join("src/main.rs"), code).unwrap();
     project.lock();
     project.run("cargo check --quiet");

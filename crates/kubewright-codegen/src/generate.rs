@@ -54,6 +54,18 @@ fn manifests(groups: &[ApiGroup], of_client: &[ApiGroup], layout: &Layout) -> Re
     Ok(Generated { files, warnings: [crds.warnings, policies.warnings].concat() })
 }
 
+/// Generates the CRDs of the groups as a stream of YAML documents, with default options: for a program that contains its
+/// kinds, and needs no generated files.
+///
+/// # Errors
+/// A kind is invalid: every error names its Rust item.
+pub fn definitions(groups: &[ApiGroup]) -> Result<String, Diagnostics> {
+    let types_crate = groups.first().and_then(|group| group.module.split("::").next()).unwrap_or_default();
+    let files = crd::files(groups, &Layout::for_types_crate(types_crate))?.files;
+    let documents = files.into_iter().map(|file| file.contents).filter(|document| document.contains("\nkind: "));
+    Ok(documents.collect::<Vec<_>>().join("---\n"))
+}
+
 /// Generates the API reference: a Markdown page for each version of each group that has definitions. Does not access the
 /// disk.
 ///

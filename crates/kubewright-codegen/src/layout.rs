@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 
 use serde::Deserialize;
 
+use crate::crates::Crates;
+
 /// Where generated files go, relative to the root of the workspace.
 #[derive(Clone, Debug)]
 pub struct Layout {
@@ -23,6 +25,8 @@ pub struct Layout {
     /// `clientset`, `informers`, `scheme`) is generated behind that feature; the others are always compiled. The fake
     /// clientset is generated only if `fake` is declared, because it depends on the in-memory API server.
     pub features: BTreeSet<String>,
+    /// The dependency by which the client refers to kubewright.
+    pub crates: Crates,
     /// Text below the generated mark of each source and CRD file, without comment signs, such as a license header. May be
     /// empty.
     pub header: String,
@@ -58,6 +62,7 @@ impl Layout {
             client_module: String::new(),
             crd_dir: "config/crd/bases".to_owned(),
             features: BTreeSet::new(),
+            crates: Crates::default(),
             header: String::new(),
             docs_dir: "docs/api".to_owned(),
             crd: CrdOptions::default(),

@@ -13,13 +13,14 @@
 //! An `xtask` with other commands flattens [`Command`] into its own. [`run`] checks the generated files in a test, and
 //! [`generate`] returns them without access to the disk.
 //!
-//! The modules are layers, the lowest first: `names`, `parallel`, `layout`, `diagnostic` and `schema_path`; `api` and
+//! The modules are layers, the lowest first: `crates`, `names`, `parallel`, `layout`, `diagnostic` and `schema_path`; `api` and
 //! `output`; `apply`, `crd` and `explain`; `emit`, `docs`, `import` and `policy`; `generate`; `cli`. A layer only imports
 //! from lower ones.
 
 mod api;
 mod apply;
 mod cli;
+mod crates;
 mod crd;
 mod diagnostic;
 mod docs;
@@ -45,8 +46,9 @@ pub use cli::{
     settings::Settings,
     write::write_files,
 };
+pub use crates::Crates;
 pub use diagnostic::{Diagnostic, Diagnostics};
-pub use generate::{Generated, generate, generate_with_warnings, reference};
+pub use generate::{Generated, definitions, generate, generate_with_warnings, reference};
 pub use layout::{CrdOptions, EmbeddedMetadata, Floats, Layout};
 pub use output::{Drift, File, Plan, WriteResult};
 

@@ -68,10 +68,11 @@ pub use group_version::{GroupResource, GroupVersion, GroupVersionKind, GroupVers
 #[doc(hidden)]
 pub use logger_derive::grammar;
 pub use logger_derive::{
-    ApplyConfiguration, Convert, CrdSchema, DeepCopy, Object, ObjectList, adopt, defaults, group_version,
+    ApiObject, ApiType, ApplyConfiguration, Convert, CrdSchema, DeepCopy, Object, ObjectList, adopt, defaults,
+    group_version,
 };
 pub use nullable::Nullable;
-pub use object::{ApiType, ExtensionMethod, IndexedBy, Kind, KindList, Listed, Object, Registered};
+pub use object::{ExtensionMethod, IndexedBy, Kind, KindList, Listed, Object, Registered, RootType};
 pub use scheme::Scheme;
 pub use unstructured::{MixedList, Unstructured};
 #[cfg(feature = "validation")]

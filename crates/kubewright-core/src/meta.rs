@@ -30,7 +30,7 @@ impl ApiGroup {
     /// Returns the kinds of this version, in declaration order.
     pub fn kinds(&self) -> impl Iterator<Item = &'static ApiKind> + use<> {
         self.types.iter().filter_map(|ty| match ty {
-            TypeMeta::Kind(kind) => Some(kind),
+            TypeMeta::Kind(kind) | TypeMeta::KindWithList(kind, _) => Some(kind),
             TypeMeta::List(_) => None,
         })
     }
@@ -43,18 +43,20 @@ impl ApiGroup {
     /// Returns the list type of a kind, if one is registered.
     pub fn list_of(&self, kind: &ApiKind) -> Option<&'static ApiList> {
         self.types.iter().find_map(|ty| match ty {
-            TypeMeta::List(list) if list.item == kind.kind => Some(list),
+            TypeMeta::List(list) | TypeMeta::KindWithList(_, list) if list.item == kind.kind => Some(list),
             _ => None,
         })
     }
 }
 
-/// A registered type: a kind or a list of one.
+/// A registered type: a kind, a list of one, or both.
 #[derive(Clone, Copy, Debug)]
 #[allow(clippy::large_enum_variant, reason = "values are constants that are used by reference")]
 pub enum TypeMeta {
     /// A type that derives `Object`.
     Kind(ApiKind),
+    /// A type that derives `ApiObject`, with its generated list.
+    KindWithList(ApiKind, ApiList),
     /// A type that derives `ObjectList`.
     List(ApiList),
 }

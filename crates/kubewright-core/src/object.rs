@@ -20,7 +20,7 @@ use crate::{
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a Kubernetes object",
     label = "does not implement `Object`, or not all of its supertraits",
-    note = "derive `Object` on a kind and `ObjectList` on its list, and `Clone`, `Debug` and `DeepCopy` on both"
+    note = "derive `ApiObject`, `Clone` and `Debug` on a kind; `ObjectList`, `Clone`, `Debug` and `DeepCopy` on a list that is written by hand"
 )]
 pub trait Object: Any + Debug + Send + Sync {
     /// Returns the group, version and kind of its JSON encoding.
@@ -153,7 +153,7 @@ impl DeepCopy for Box<dyn Object> {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no API group and version",
     label = "this type is not listed in a `group_version!`",
-    note = "list it in the module of its version: `kubewright_core::group_version! {{ group = \"example.com\", version = \"v1\", kinds = [{Self}] }}`"
+    note = "list it in the module of its version: `kubewright::group_version! {{ group = \"example.com\", version = \"v1\", kinds = [{Self}] }}`"
 )]
 pub trait Registered {
     /// The API group and version that serve it.
@@ -164,9 +164,9 @@ pub trait Registered {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is neither a kind nor a list",
     label = "cannot be listed in `group_version!`",
-    note = "derive `Object` on a kind and `ObjectList` on its list"
+    note = "derive `ApiObject` on a kind, or `Object` on it and `ObjectList` on its list"
 )]
-pub trait ApiType {
+pub trait RootType {
     /// The metadata that its derive declares.
     const META: meta::TypeMeta;
 
@@ -180,8 +180,8 @@ pub trait ApiType {
 /// A root kind: a struct with `metadata` that derives [`Object`](derive@crate::Object).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a kind",
-    label = "this type does not derive `Object`",
-    note = "derive `Object` on it: `#[derive(Clone, Debug, DeepCopy, JsonSchema, Object)]`"
+    label = "this type derives neither `ApiObject` nor `Object`",
+    note = "derive `ApiObject` on it: `#[derive(Clone, Debug, ApiObject)]`"
 )]
 pub trait Kind:
     Object
@@ -214,7 +214,7 @@ pub trait IndexedBy<const N: usize> {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no list type",
     label = "no type derives `ObjectList` with `items: Vec<{Self}>`",
-    note = "declare it: `#[derive(Clone, Debug, DeepCopy, ObjectList)] pub struct {Self}List {{ pub metadata: ListMeta, pub items: Vec<{Self}> }}`"
+    note = "derive `ApiObject` on the kind, which generates it, or declare it: `#[derive(Clone, Debug, DeepCopy, ObjectList)] pub struct {Self}List {{ pub metadata: ListMeta, pub items: Vec<{Self}> }}`"
 )]
 pub trait Listed: Sized {
     /// The list type.

@@ -18,7 +18,7 @@ pub use registration::{Conflict, Registration};
 use crate::{
     group_version::{GroupVersionKind, GroupVersionResource},
     meta::{HasScope, TypeMeta},
-    object::{ApiType, Meta, Object},
+    object::{Meta, Object, RootType},
 };
 
 type Decode = fn(&[u8]) -> Result<Box<dyn Object>, serde_json::Error>;
@@ -95,14 +95,14 @@ impl Scheme {
     /// Another type is registered for its group, version and kind, or another kind for its resource.
     pub fn add_declared<T>(&mut self) -> Result<(), Conflict>
     where
-        T: ApiType
+        T: RootType
             + Object
             + DeserializeOwned
             + k8s_openapi::Resource<Scope: HasScope>
             + k8s_openapi::Metadata<Ty: Meta>,
     {
         let lifecycle = match T::META {
-            TypeMeta::Kind(kind) => kind.lifecycle,
+            TypeMeta::Kind(kind) | TypeMeta::KindWithList(kind, _) => kind.lifecycle,
             TypeMeta::List(_) => None,
         };
         self.add_as::<T>(Registration { lifecycle, ..Registration::of::<T>() })

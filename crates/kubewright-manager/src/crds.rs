@@ -94,6 +94,13 @@ impl Definitions {
         self
     }
 
+    /// Whether a definition has this version of this resource, and the version has a status subresource.
+    pub(crate) fn has_status(&self, group: &str, plural: &str, version: &str) -> bool {
+        let name = format!("{plural}.{group}");
+        let found = self.0.iter().find(|definition| definition.name() == name);
+        found.is_some_and(|definition| definition.has_status(version))
+    }
+
     /// Compares the definitions with those of the cluster. Nothing is written.
     ///
     /// # Errors

@@ -13,10 +13,12 @@
 //! | [`webhooks`] | defaulters, validators and conversions, which the API server calls |
 //! | [`manager`] | supervised tasks, their start and stop, leader election |
 //! | [`telemetry`] | the log of a process as text or JSON, and the export of traces |
+//! | [`operator`] | the operator as a program: its parts and its command line |
 
 pub mod crds;
 pub mod health;
 pub mod manager;
+pub mod operator;
 pub mod serving;
 pub mod telemetry;
 pub mod webhooks;
@@ -28,5 +30,6 @@ pub use health::HealthChecks;
 pub use manager::{
     BoxError, DescribeFn, Manager, ManagerBuilder, ManagerError, Probes, Replicas, Runnable, Stage, WebhookCertificates,
 };
+pub use operator::{Operator, Setup};
 pub use telemetry::{LogFormat, Telemetry};
 pub use webhooks::{Webhook, Webhooks};

@@ -14,6 +14,7 @@ mod own_writes;
 mod predicate;
 mod processor;
 mod reconciler;
+mod references;
 mod sharded;
 mod status;
 mod trigger;
@@ -36,9 +37,9 @@ pub use builder::ControllerBuilder;
 pub use children::MANAGED_BY_LABEL;
 pub use finalizer::{FinalizerEvent, finalize};
 pub use kubewright_core::description::Verb;
-pub use object::{ObjectControllerBuilder, ReconcileContext};
+pub use object::{ObjectReconciler, ReconcileContext};
 pub use predicate::Predicate;
-pub use reconciler::{Action, ReconcileError, Reconciler};
+pub use reconciler::{Action, BoxError, ReconcileError, Reconciler};
 pub use status::{ControllerStatus, ReconcileStuck};
 pub use watch::{IntoWatch, Watch};
 
@@ -94,8 +95,8 @@ pub struct Controller {
     description: ControllerDescription,
     /// The permissions that were declared.
     allowed: Vec<Permission>,
-    /// Why its watches cannot be sharded.
-    sharding_conflict: Option<String>,
+    /// Why it cannot run.
+    invalid: Option<String>,
     /// Delays the acquisition of slots until the workers run.
     participant: Option<Participant>,
     /// Queues the keys of acquired slots.
@@ -124,9 +125,9 @@ pub enum RunError {
         /// One reason for each such informer, with the last error of its requests, if any.
         reasons: Vec<String>,
     },
-    /// The shardings of its watches contradict each other.
+    /// The shardings of its watches contradict each other, or a reference cannot be indexed.
     #[error("controller `{controller}` cannot start: {reason}")]
-    Sharding {
+    Invalid {
         /// The name of the controller.
         controller: String,
         /// The kind, and what to change.
@@ -179,7 +180,8 @@ pub enum RunError {
 impl Controller {
     /// Returns a builder of a controller for the objects of this informer, or of a [`Watch`] that filters its events.
     /// The name is for logs and metrics, such as `loggers`, and must be unique in the program.
-    pub fn for_informer<W: IntoWatch>(name: impl Into<String>, watch: W) -> ControllerBuilder<W::Kind> {
+    #[expect(clippy::new_ret_no_self, reason = "a controller is built")]
+    pub fn new<W: IntoWatch>(name: impl Into<String>, watch: W) -> ControllerBuilder<W::Kind> {
         ControllerBuilder::new(name.into(), watch)
     }
 
@@ -285,8 +287,8 @@ impl Controller {
     }
 
     async fn run_workers(&self, cancelled: CancellationToken) -> Result<(), RunError> {
-        if let Some(reason) = self.sharding_conflict.clone() {
-            return Err(RunError::Sharding { controller: self.name().to_owned(), reason });
+        if let Some(reason) = self.invalid.clone() {
+            return Err(RunError::Invalid { controller: self.name().to_owned(), reason });
         }
         if let Some(factory) = &self.factory {
             factory.start();

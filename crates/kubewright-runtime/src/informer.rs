@@ -22,7 +22,7 @@ use std::{
     time::Duration,
 };
 
-use kube::Api;
+use kube::{Api, Client};
 use kubewright_core::verbs;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -147,6 +147,11 @@ impl<K: ApiObject> SharedInformer<K> {
         self.0.processor.set_default_resync(new.resync);
         *lock(&self.0.sharding) = new.sharding().cloned();
         Ok(())
+    }
+
+    /// Returns the client of its requests; `None` for an informer without APIs.
+    pub(crate) fn client(&self) -> Option<Client> {
+        self.0.apis.first().map(|api| api.clone().into_client())
     }
 
     /// Returns the store.

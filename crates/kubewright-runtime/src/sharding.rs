@@ -82,7 +82,7 @@ use status::Status;
 ///     let factory = InformerFactory::builder(client)
 ///         .defaults(move |config| config.reflector(|reflector| reflector.sharding(&shared)))
 ///         .build();
-///     let controller = Controller::for_informer("config-maps", &factory.informer::<ConfigMap>())
+///     let controller = Controller::new("config-maps", &factory.informer::<ConfigMap>())
 ///         .build(|_: ObjectKey| async { Ok::<_, ReconcileError>(()) });
 ///     (sharding, factory, controller)
 /// }

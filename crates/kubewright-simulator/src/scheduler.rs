@@ -51,10 +51,10 @@ pub(crate) fn controller(environment: &Environment) -> Controller {
     };
     let unscheduled = Predicate::new(|event: &Event<Pod>| is_unscheduled(event.object()));
     let (for_nodes, for_pods) = (pods.store(), pods.store());
-    Controller::for_informer(NAME, Watch::new(&pods).with_predicate(unscheduled))
+    Controller::new(NAME, Watch::new(&pods).with_predicate(unscheduled))
         .watches(&nodes, move |_| waiting(&for_nodes))
         .watches(Watch::new(&pods).with_predicate(Predicate::new(changes_placement)), move |_| waiting(&for_pods))
-        .for_object(environment.client.clone(), move |_| state, reconcile)
+        .reconcile_with(move |_| state, reconcile)
         .build()
 }
 

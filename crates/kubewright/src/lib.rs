@@ -19,6 +19,8 @@
 //! | `compact`, `otlp` | compact caches; the export of traces | |
 //! | `v1_33` to `v1_37` | the version of the Kubernetes API; exactly one in a build | |
 
+pub mod prelude;
+
 pub use kubewright_core as core;
 
 #[cfg(feature = "fake")]
@@ -35,3 +37,16 @@ pub use kubewright_project as cli;
 pub use kubewright_runtime as runtime;
 #[cfg(feature = "simulator")]
 pub use kubewright_simulator as simulator;
+
+pub use kubewright_core::{
+    ApiObject, ApiType, ApplyConfiguration, ConditionStatus, Conditions, Convert, Converter, CrdSchema, DeepCopy,
+    GroupVersionKind, Nullable, Object, ObjectList, Scheme, Unstructured, adopt, defaults, group_version, k8s_openapi,
+    meta, new_condition, schemars, serde, serde_json,
+};
+#[cfg(feature = "manager")]
+pub use kubewright_manager::{Manager, ManagerBuilder, Operator, Replicas, Runnable, Setup, Telemetry, Webhooks};
+#[cfg(feature = "runtime")]
+pub use kubewright_runtime::{
+    Action, CancellationToken, Controller, Error, EventRecorder, InformerFactory, Lister, ObjectKey, ReconcileContext,
+    ReconcileError, SharedInformer, TypedClient, kube,
+};

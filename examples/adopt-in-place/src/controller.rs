@@ -26,9 +26,10 @@ impl Probe {
 /// Creates the controller, which starts the informers of the factory.
 pub fn controller(clientset: &Clientset, factory: &SharedInformerFactory) -> Controller {
     let probes = factory.probes_v1().probes();
-    Controller::for_informer("probes", &probes)
+    Controller::new("probes", &probes)
+        .client(clientset.client())
         .start_factory(factory.factory())
-        .for_object(clientset.client().clone(), |_| (), reconcile)
+        .reconcile(reconcile)
         .build()
 }
 

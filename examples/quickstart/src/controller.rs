@@ -4,16 +4,16 @@
 use std::sync::Arc;
 
 use kubewright_core::{Conditions, new_condition};
-use kubewright_runtime::{Controller, Error, ReconcileContext, kube::Client};
+use kubewright_runtime::{Controller, Error, ReconcileContext};
 use logger_client::informers::example_v2::LoggerInformer;
 use logger_types::v2::{Logger, LoggerState, LoggerStatus};
 
 const WORKERS: usize = 2;
 
 /// Creates a controller that updates the status of every Logger on events of this informer.
-pub(crate) fn controller(client: Client, loggers: &LoggerInformer) -> Controller {
-    let builder = Controller::for_informer("loggers", loggers).max_concurrent_reconciles(WORKERS);
-    builder.for_object(client, |_| (), reconcile).build()
+pub(crate) fn controller(loggers: &LoggerInformer) -> Controller {
+    let builder = Controller::new("loggers", loggers).max_concurrent_reconciles(WORKERS);
+    builder.reconcile(reconcile).build()
 }
 
 /// Updates the status if it differs from the observed state. Errors are retried with back-off.

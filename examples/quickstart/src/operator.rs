@@ -19,7 +19,7 @@ async fn main() -> Result<()> {
     let (config, metrics) = (Config::infer().await?, PrometheusMetrics::default());
     let client = Client::try_from(config.clone())?;
     let factory = SharedInformerFactory::new(&Clientset::new(client.clone()));
-    let controller = controller::controller(client, &factory.example_v2().loggers());
+    let controller = controller::controller(&factory.example_v2().loggers());
     let manager = Manager::for_config(config)?
         .leader_election(LeaderElectionConfig::new("logger-operator", unique_identity()))
         .metrics(Arc::new(metrics.clone()))

@@ -36,7 +36,7 @@ pub(crate) async fn run(clientset: &Clientset, namespace: &str) -> Result<()> {
     let factory = SharedInformerFactory::namespaced(clientset, namespace);
     let informer = factory.example_v2().loggers();
     let scenario = Scenario::new(&informer, loggers, namespace);
-    let (controller, stop) = (controller(clientset.client().clone(), &informer), CancellationToken::new());
+    let (controller, stop) = (controller(&informer), CancellationToken::new());
     factory.start();
     factory.wait_for_sync(TIMEOUT).await?;
     let controller = tokio::spawn(controller.run(stop.clone()));

@@ -7,7 +7,7 @@ use super::{
     attr::{FieldAttr, TypeAttr, VariantAttr},
     json::{JsonField, JsonType},
 };
-use crate::{attr, defaults::parse::inside_option, errors::Errors, model::crate_path, schema::parse::SchemaAttr};
+use crate::{attr, defaults::parse::inside_option, errors::Errors, schema::parse::SchemaAttr};
 
 /// A type that derives `Convert`.
 pub(super) struct ConvertType {
@@ -67,7 +67,7 @@ pub(super) enum Payload {
 
 impl ConvertType {
     /// Parses the type; `None` is returned for one that cannot have a conversion.
-    pub(super) fn parse(input: &DeriveInput, errors: &mut Errors) -> Option<Self> {
+    pub(super) fn parse(input: &DeriveInput, krate: &TokenStream, errors: &mut Errors) -> Option<Self> {
         let attr: TypeAttr = attr::parse("convert", &input.attrs, errors);
         let json = JsonType::parse(&input.attrs, errors);
         if !input.generics.params.is_empty() {
@@ -87,8 +87,7 @@ impl ConvertType {
                 return None;
             }
         };
-        let krate = crate_path(attr.krate.as_ref());
-        Some(ConvertType { ident: input.ident.clone(), krate, attr, json, body })
+        Some(ConvertType { ident: input.ident.clone(), krate: krate.clone(), attr, json, body })
     }
 }
 

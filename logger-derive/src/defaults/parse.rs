@@ -93,7 +93,7 @@ fn check_field_names(input: &mut DeriveInput, errors: &mut Errors) {
     errors.push(
         &input.ident,
         format_args!(
-            "`#[kubewright_core::defaults]` requires named fields, but this is {found}; use a struct with named fields"
+            "`#[kubewright::defaults]` requires named fields, but this is {found}; use a struct with named fields"
         ),
     );
 }

@@ -17,7 +17,6 @@ pub(super) fn emit(kind: &Kind) -> TokenStream {
     };
     let parts = [
         kind.root.resource_impls(quote!(#name), quote!(#plural), scope, quote!(#krate::wire::ObjectMeta)),
-        kind.root.api_type(quote!(#krate::meta::TypeMeta::Kind(API_KIND))),
         api_kind(kind),
         verb_markers(kind),
         wire::emit(&kind.root, &["metadata"]),

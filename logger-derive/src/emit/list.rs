@@ -22,7 +22,7 @@ pub(super) fn emit(list: &List) -> TokenStream {
             quote_spanned!(item.span()=> <#item as #krate::k8s_openapi::Resource>::Scope),
             quote!(#krate::wire::ListMeta),
         ),
-        list.root.api_type(quote!(#krate::meta::TypeMeta::List(API_LIST))),
+        list.root.root_type(quote!(List(API_LIST)), None),
         kind_list(list, items, item),
         wire::emit(&list.root, &["metadata", &items.json_name]),
     ];

@@ -100,7 +100,7 @@ fn object(input: &DeriveInput, krate: &TokenStream, type_meta: &TokenStream) -> 
     let generics = bounded(&input.generics, krate);
     let (impl_generics, ty_generics, where_clause) = generics.split_for_impl();
     quote! {
-        impl #impl_generics #krate::ApiType for #ident #ty_generics #where_clause {
+        impl #impl_generics #krate::RootType for #ident #ty_generics #where_clause {
             const META: #krate::meta::TypeMeta = #type_meta;
             fn add_to_scheme(_: &mut #krate::Scheme) -> ::core::result::Result<(), #krate::scheme::Conflict> {
                 ::core::unreachable!()

@@ -50,7 +50,7 @@ pub(super) const RENAME: AttributeKey = AttributeKey {
 pub(crate) const DEFAULT: Section = Section {
     name: "default",
     nested: false,
-    title: "#[default(..)] on a field, in a type with #[kubewright_core::defaults]",
+    title: "#[default(..)] on a field, in a type with #[kubewright::defaults]",
     accepted_by: &["defaults"],
     keys: &[AttributeKey {
         key: "with",
@@ -75,7 +75,7 @@ pub(crate) const DEEP_COPY: Section = Section {
             description: "Adds a method that copies the value as a trait object: `deep_copy_trait(&self) -> Box<dyn \
                           Trait>`.",
             constraints: "Takes several traits. A trait that declares this method can be made copyable with \
-                          `kubewright_core::deep_copy_dyn!`.",
+                          `kubewright::deep_copy_dyn!`.",
             example: "#[deep_copy(dyn(crate::Shape))]",
             ..EMPTY
         },

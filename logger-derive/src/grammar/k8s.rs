@@ -18,6 +18,14 @@ pub(crate) const K8S: Section = Section {
             ..EMPTY
         },
         AttributeKey {
+            key: "list",
+            syntax: "list = WidgetList",
+            description: "The list type of a kind that derives `ApiObject`, if it is written by hand.",
+            constraints: "The type derives `ObjectList` with items of this kind. Default: the type is generated.",
+            example: "#[k8s(list = WidgetList)]",
+            ..EMPTY
+        },
+        AttributeKey {
             key: "plural",
             syntax: "plural = \"widgets\"",
             go_tags: &["+kubebuilder:resource:path=", "+resourceName="],

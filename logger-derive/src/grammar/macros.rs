@@ -9,6 +9,25 @@ pub(crate) const DERIVES: Section = Section {
     accepted_by: &[],
     keys: &[
         AttributeKey {
+            key: "ApiObject",
+            syntax: "#[derive(ApiObject)]",
+            description: "Makes the struct a Kubernetes kind with everything that it needs: `Object`, `CrdSchema`, \
+                          `DeepCopy`, `ApplyConfiguration`, `Convert` if it has `#[convert(..)]`, and its list type.",
+            constraints: "The type also derives `Clone` and `Debug`, has a `metadata` field, and is listed in a \
+                          `group_version!`. `#[k8s(list = WidgetList)]` replaces the generated list.",
+            example: "#[derive(Clone, Debug, ApiObject)]",
+            ..EMPTY
+        },
+        AttributeKey {
+            key: "ApiType",
+            syntax: "#[derive(ApiType)]",
+            description: "Derives everything that a type in a kind needs: `CrdSchema`, `DeepCopy`, \
+                          `ApplyConfiguration`, and `Convert` if it has `#[convert(..)]`.",
+            constraints: "The type also derives `Deserialize` and `Serialize`.",
+            example: "#[derive(Clone, Debug, Deserialize, Serialize, ApiType)]",
+            ..EMPTY
+        },
+        AttributeKey {
             key: "DeepCopy",
             syntax: "#[derive(DeepCopy)]",
             go_tags: &["+k8s:deepcopy-gen=true"],
@@ -147,11 +166,11 @@ pub(crate) const ATTRIBUTES: Section = Section {
         },
         AttributeKey {
             key: "defaults",
-            syntax: "#[kubewright_core::defaults]",
+            syntax: "#[kubewright::defaults]",
             go_tags: &["+k8s:defaulter-gen=true"],
             description: "Reads `#[default(..)]` on the fields, and uses it for decoding, the schema and `Default`.",
             constraints: "Above the derives of a struct or an enum.",
-            example: "#[kubewright_core::defaults]",
+            example: "#[kubewright::defaults]",
             ..EMPTY
         },
         AttributeKey {
@@ -160,7 +179,7 @@ pub(crate) const ATTRIBUTES: Section = Section {
             go_tags: &["+default=", "+default=ref(..)", "+kubebuilder:default="],
             description: "The value of a field that is absent: a literal, the path of a constant, or `with` and a \
                           function.",
-            constraints: "The type has `#[kubewright_core::defaults]` above its derives. For an `Option` it is the value \
+            constraints: "The type has `#[kubewright::defaults]` above its derives. For an `Option` it is the value \
                           inside.",
             example: "#[default(30)]",
             ..EMPTY
@@ -186,22 +205,22 @@ pub(crate) const MACROS: Section = Section {
     keys: &[
         AttributeKey {
             key: "group_version",
-            syntax: "kubewright_core::group_version! { .. }",
+            syntax: "kubewright::group_version! { .. }",
             go_tags: &["+k8s:register-gen=true"],
             description: "Declares a version of an API group with its kinds, as `doc.go` and `register.go` do in Go.",
             constraints: "Once, in the module where the kinds are public. Defines `GROUP_VERSION`, `resource(..)`, \
                           `add_to_scheme(..)` and `API_GROUP`.",
-            example: "kubewright_core::group_version! { group = \"example.com\", version = \"v1\", kinds = [Widget, WidgetList] }",
+            example: "kubewright::group_version! { group = \"example.com\", version = \"v1\", kinds = [Widget, WidgetList] }",
             ..EMPTY
         },
         AttributeKey {
             key: "adopt",
-            syntax: "kubewright_core::adopt! { .. }",
+            syntax: "kubewright::adopt! { .. }",
             description: "Passes kinds that are declared elsewhere to the generator, which generates clients, \
                           listers and informers for them.",
             constraints: "No CRD file is generated for them; the fake clientset serves the definitions of kube's \
                           derive. Defines `api_groups()`, the input of the generator.",
-            example: "kubewright_core::adopt! { built_in = [k8s_openapi::api::core::v1::Pod] }",
+            example: "kubewright::adopt! { built_in = [k8s_openapi::api::core::v1::Pod] }",
             ..EMPTY
         },
     ],
@@ -210,9 +229,9 @@ pub(crate) const MACROS: Section = Section {
 pub(crate) const DEFAULTS: Section = Section {
     name: "defaults",
     nested: false,
-    title: "#[kubewright_core::defaults(..)] on a type",
+    title: "#[kubewright::defaults(..)] on a type",
     accepted_by: &["defaults"],
-    keys: &[crate_key("#[kubewright_core::defaults(crate = my_core)]")],
+    keys: &[crate_key("#[kubewright::defaults(crate = my_core)]")],
 };
 
 pub(crate) const GROUP_VERSION: Section = Section {
@@ -228,7 +247,7 @@ pub(crate) const GROUP_VERSION: Section = Section {
             description: "The API group.",
             constraints: "Required. A domain name with a dot, or a built-in group of Kubernetes; `\"\"` is the core \
                           group.",
-            example: "kubewright_core::group_version! { group = \"example.com\", version = \"v1\", kinds = [Widget] }",
+            example: "kubewright::group_version! { group = \"example.com\", version = \"v1\", kinds = [Widget] }",
             ..EMPTY
         },
         AttributeKey {
@@ -238,7 +257,7 @@ pub(crate) const GROUP_VERSION: Section = Section {
             description: "The version of the group; in Go it is the name of the directory.",
             constraints: "Required. A DNS-1035 label. Kubernetes sorts `v1`, `v1beta1` and `v1alpha1` by stability, \
                           all other names last.",
-            example: "kubewright_core::group_version! { group = \"example.com\", version = \"v1beta1\", kinds = [Widget] }",
+            example: "kubewright::group_version! { group = \"example.com\", version = \"v1beta1\", kinds = [Widget] }",
             ..EMPTY
         },
         AttributeKey {
@@ -246,7 +265,7 @@ pub(crate) const GROUP_VERSION: Section = Section {
             syntax: "kinds = [Widget, WidgetList]",
             description: "The kinds and lists of this version.",
             constraints: "Required. By their names in this module: re-export types of other modules with `pub use`.",
-            example: "kubewright_core::group_version! { group = \"example.com\", version = \"v1\", kinds = [Widget, WidgetList] }",
+            example: "kubewright::group_version! { group = \"example.com\", version = \"v1\", kinds = [Widget, WidgetList] }",
             ..EMPTY
         },
         AttributeKey {
@@ -256,12 +275,12 @@ pub(crate) const GROUP_VERSION: Section = Section {
             description: "The identifier of the group in generated names.",
             constraints: "Default: the first label of the group; groups with the same first label get their full \
                           names.",
-            example: "kubewright_core::group_version! { group = \"example.org\", version = \"v1\", group_ident = \
+            example: "kubewright::group_version! { group = \"example.org\", version = \"v1\", group_ident = \
                       \"second_example\", kinds = [Widget] }",
             ..EMPTY
         },
         crate_key(
-            "kubewright_core::group_version! { crate = my_core, group = \"example.com\", version = \"v1\", kinds = \
+            "kubewright::group_version! { crate = my_core, group = \"example.com\", version = \"v1\", kinds = \
              [Widget] }",
         ),
     ],
@@ -278,7 +297,7 @@ pub(crate) const ADOPT: Section = Section {
             syntax: "built_in = [k8s_openapi::api::core::v1::Pod]",
             description: "Built-in kinds of Kubernetes, by their types in k8s-openapi.",
             constraints: "Every verb is granted.",
-            example: "kubewright_core::adopt! { built_in = [k8s_openapi::api::apps::v1::Deployment] }",
+            example: "kubewright::adopt! { built_in = [k8s_openapi::api::apps::v1::Deployment] }",
             ..EMPTY
         },
         AttributeKey {
@@ -286,12 +305,12 @@ pub(crate) const ADOPT: Section = Section {
             syntax: "custom_resources = [Widget(status)]",
             description: "Types of kube's `CustomResource` derive, which provides group, version, names and scope.",
             constraints: "The parentheses contain the keys of `#[genclient]`. With `#[kube(derive = \
-                          \"kubewright_core::ApplyConfiguration\")]`, and the derive on spec and status, a kind has an \
+                          \"kubewright::ApplyConfiguration\")]`, and the derive on spec and status, a kind has an \
                           apply configuration.",
-            example: "kubewright_core::adopt! { custom_resources = [crate::Widget(status), crate::Gauge(readonly)] }",
+            example: "kubewright::adopt! { custom_resources = [crate::Widget(status), crate::Gauge(readonly)] }",
             ..EMPTY
         },
-        crate_key("kubewright_core::adopt! { crate = my_core, built_in = [Pod] }"),
+        crate_key("kubewright::adopt! { crate = my_core, built_in = [Pod] }"),
     ],
 };
 
@@ -306,33 +325,22 @@ pub(crate) const ADOPTED: Section = Section {
             key: "status",
             syntax: "status",
             description: "The kind has a status subresource. Grants `update_status` and `apply_status`.",
-            example: "kubewright_core::adopt! { custom_resources = [Widget(status)] }",
+            example: "kubewright::adopt! { custom_resources = [Widget(status)] }",
             ..EMPTY
         },
         AttributeKey {
-            go_tags: &[],
-            example: "kubewright_core::adopt! { custom_resources = [Widget(status, no_status)] }",
+            example: "kubewright::adopt! { custom_resources = [Widget(status, no_status)] }",
             constraints: "",
             ..genclient::NO_STATUS
         },
+        AttributeKey { example: "kubewright::adopt! { custom_resources = [Widget(no_verbs)] }", ..genclient::NO_VERBS },
+        AttributeKey { example: "kubewright::adopt! { custom_resources = [Widget(readonly)] }", ..genclient::READONLY },
         AttributeKey {
-            go_tags: &[],
-            example: "kubewright_core::adopt! { custom_resources = [Widget(no_verbs)] }",
-            ..genclient::NO_VERBS
-        },
-        AttributeKey {
-            go_tags: &[],
-            example: "kubewright_core::adopt! { custom_resources = [Widget(readonly)] }",
-            ..genclient::READONLY
-        },
-        AttributeKey {
-            go_tags: &[],
-            example: "kubewright_core::adopt! { custom_resources = [Widget(only_verbs = [get, list])] }",
+            example: "kubewright::adopt! { custom_resources = [Widget(only_verbs = [get, list])] }",
             ..genclient::ONLY_VERBS
         },
         AttributeKey {
-            go_tags: &[],
-            example: "kubewright_core::adopt! { custom_resources = [Widget(skip_verbs = [delete])] }",
+            example: "kubewright::adopt! { custom_resources = [Widget(skip_verbs = [delete])] }",
             ..genclient::SKIP_VERBS
         },
     ],

@@ -554,7 +554,7 @@ const NULLABLE: AttributeKey = AttributeKey {
     syntax: "nullable",
     go_tags: &["+nullable"],
     description: "The field can be null.",
-    constraints: "An `Option` that is `None` is absent, not null. Use `kubewright_core::Nullable`, which implies this \
+    constraints: "An `Option` that is `None` is absent, not null. Use `kubewright::Nullable`, which implies this \
                   key, to distinguish null from absent. Conflicts with `required` on an `Option`.",
     example: "#[schema(nullable)]",
     ..EMPTY

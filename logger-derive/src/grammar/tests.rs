@@ -18,6 +18,7 @@ use crate::{
     methods::Method,
     policy::{ParamsKeys, PolicyKeys},
     schema::parse,
+    umbrella,
 };
 
 /// Returns the keys that darling lists for an unknown one. Its message omits the list if it has ten or more.
@@ -170,7 +171,7 @@ fn expanded(example: &str, section: &str) -> TokenStream {
         );
     }
     if name == "convert" || section.contains("derives Convert") {
-        return crate::convert::derive(convert_input(&example, section));
+        return umbrella::expand(&convert_input(&example, section), &[crate::convert::derive]);
     }
     if name == "default" {
         return defaults::expand(quote!(), quote!(#[derive(Deserialize)] struct Widget { #example size: i32 }));
@@ -179,7 +180,8 @@ fn expanded(example: &str, section: &str) -> TokenStream {
         section.contains("field") || ["clone", "atomic"].iter().any(|word| example.to_string().contains(word));
     let (on_type, on_field) = if is_of_field { (quote!(), example) } else { (example, quote!()) };
     if section == k8s::LIST.title {
-        return emit::derive_list(parse_quote!(#on_type struct WidgetList { metadata: ListMeta, items: Vec<Widget> }));
+        let list = parse_quote!(#on_type struct WidgetList { metadata: ListMeta, items: Vec<Widget> });
+        return umbrella::expand(&list, &[emit::object_list]);
     }
     let client = match mentions(&on_type, "unserved") {
         true => quote!(#[k8s(scope = "Namespaced")]),
@@ -196,12 +198,15 @@ fn expanded(example: &str, section: &str) -> TokenStream {
         }
     };
     match name.as_str() {
-        "schema" | "schemars" => crate::schema::derive(schema_input(&on_type, &on_field, section)),
-        "deep_copy" => deep_copy::derive(input),
-        "apply" => apply::derive(input),
+        "schema" | "schemars" => {
+            umbrella::expand(&schema_input(&on_type, &on_field, section), &[crate::schema::derive])
+        }
+        "deep_copy" => umbrella::expand(&input, &[deep_copy::derive]),
+        "apply" => applied(&input),
         "derive" => quote!(),
-        "serde" if section.contains("ApplyConfiguration") => apply::derive(input),
-        _ => emit::derive_object(input),
+        "serde" if section.contains("ApplyConfiguration") => applied(&input),
+        _ if mentions(&on_type, "list = ") => umbrella::api_object(&input),
+        _ => umbrella::expand(&input, &[emit::object]),
     }
 }
 
@@ -233,6 +238,10 @@ fn convert_input(example: &TokenStream, section: &str) -> syn::DeriveInput {
     }
 }
 
+fn applied(input: &syn::DeriveInput) -> TokenStream {
+    umbrella::expand(input, &[apply::derive])
+}
+
 fn mentions(example: &TokenStream, word: &str) -> bool {
     example.to_string().contains(word)
 }
@@ -243,7 +252,7 @@ fn is_rejected(expanded: &TokenStream) -> bool {
 
 #[test]
 fn supported_serde_attributes_change_the_apply_configuration() {
-    let plain = apply::derive(parse_quote!(
+    let plain = applied(&parse_quote!(
         struct Widget {
             max_speed: i32,
         }
@@ -253,8 +262,8 @@ fn supported_serde_attributes_change_the_apply_configuration() {
         for key in section.keys {
             let example: TokenStream = key.example.parse().expect("an attribute");
             let with_it = match on_field {
-                true => apply::derive(parse_quote!(struct Widget { #example max_speed: i32 })),
-                false => apply::derive(parse_quote!(#example struct Widget { max_speed: i32 })),
+                true => applied(&parse_quote!(struct Widget { #example max_speed: i32 })),
+                false => applied(&parse_quote!(#example struct Widget { max_speed: i32 })),
             };
             assert_ne!(with_it.to_string(), plain, "{}", key.key);
         }

@@ -64,7 +64,7 @@ fn check_required(field: &Field, keys: &SchemaAttr, errors: &mut Errors) {
     }
     if keys.nullable.is_present() && is_named(&field.ty, &["Option"]) {
         let message = "conflicts with `required`: a `None` is omitted from the JSON, so that the required field would \
-                       be missing; use `kubewright_core::Nullable` in place of `Option`, without `nullable` and \
+                       be missing; use `kubewright::Nullable` in place of `Option`, without `nullable` and \
                        `required`";
         errors.extend(syn::Error::new(keys.nullable.span(), message));
     } else if !is_option(&field.ty) && !has_serde_key(&field.attrs, "default") {

@@ -1,15 +1,16 @@
 //! The Logger kind.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, ListMeta, ObjectMeta};
-use kubewright_core::{ApplyConfiguration, Convert, CrdSchema, DeepCopy, Object, ObjectList};
+use kubewright::core::{ApiObject, ApiType, DeepCopy, ObjectList};
 use serde::{Deserialize, Serialize};
 
 use crate::v2;
 
 /// A Logger periodically writes user activity to files. At least one Logger must always survive.
-#[derive(Clone, Debug, Default, PartialEq, ApplyConfiguration, Convert, DeepCopy, CrdSchema, Object)]
+#[derive(Clone, Debug, Default, PartialEq, ApiObject)]
 #[genclient]
 #[convert(hub = v2::Logger)]
+#[k8s(list = LoggerList)]
 #[k8s(lifecycle(introduced = "0.1", deprecated = "0.1", replacement = v2::Logger))]
 #[k8s(short_names = ["lg"], categories = ["all"])]
 #[k8s(subresource(
@@ -32,9 +33,7 @@ pub struct Logger {
 }
 
 /// The desired state of a Logger.
-#[derive(
-    Clone, Debug, Default, PartialEq, ApplyConfiguration, Convert, DeepCopy, Deserialize, CrdSchema, Serialize,
-)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, ApiType)]
 #[serde(rename_all = "camelCase")]
 #[convert(hub = v2::LoggerSpec, store = [placement, source, rotation, durability, storage, resources])]
 pub struct LoggerSpec {
@@ -50,9 +49,7 @@ pub struct LoggerSpec {
 }
 
 /// The observed state of a Logger.
-#[derive(
-    Clone, Debug, Default, PartialEq, ApplyConfiguration, Convert, DeepCopy, Deserialize, CrdSchema, Serialize,
-)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, ApiType)]
 #[serde(rename_all = "camelCase")]
 #[convert(hub = v2::LoggerStatus, store = [workload, desired_replicas, replicas, updated_replicas])]
 pub struct LoggerStatus {
@@ -71,9 +68,7 @@ pub struct LoggerStatus {
 }
 
 /// The availability of a log.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, ApplyConfiguration, Convert, DeepCopy, Deserialize, CrdSchema, Serialize,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, ApiType)]
 #[convert(hub = v2::LoggerState)]
 pub enum LoggerState {
     /// At least one instance writes the log.

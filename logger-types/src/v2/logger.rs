@@ -7,14 +7,14 @@ use k8s_openapi::{
         apis::meta::v1::{Condition, ListMeta, ObjectMeta},
     },
 };
-use kubewright_core::{ApplyConfiguration, Convert, CrdSchema, DeepCopy, Object, ObjectList};
+use kubewright::core::{ApiObject, ApiType, DeepCopy, ObjectList};
 use serde::{Deserialize, Serialize};
 
 /// A Logger periodically writes user activity to files. At least one Logger must always survive.
-#[derive(Clone, Debug, Default, PartialEq, ApplyConfiguration, Convert, DeepCopy, CrdSchema, Object)]
+#[derive(Clone, Debug, Default, PartialEq, ApiObject)]
 #[genclient]
 #[convert(hub)]
-#[k8s(storage, short_names = ["lg"], categories = ["all"])]
+#[k8s(storage, list = LoggerList, short_names = ["lg"], categories = ["all"])]
 #[k8s(subresource(
     status,
     scale(spec_path = ".spec.replicas", status_path = ".status.replicas", selector_path = ".status.selector")
@@ -37,9 +37,7 @@ pub struct Logger {
 }
 
 /// The desired state of a Logger.
-#[derive(
-    Clone, Debug, Default, PartialEq, ApplyConfiguration, Convert, DeepCopy, Deserialize, CrdSchema, Serialize,
-)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, ApiType)]
 #[serde(rename_all = "camelCase")]
 #[convert(hub)]
 #[schema(validation(
@@ -73,9 +71,7 @@ pub struct LoggerSpec {
 }
 
 /// Where instances run.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, ApplyConfiguration, Convert, DeepCopy, Deserialize, CrdSchema, Serialize,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, ApiType)]
 #[convert(hub)]
 pub enum LoggerPlacement {
     /// `replicas` instances, spread evenly over nodes, and over zones if possible.
@@ -86,9 +82,7 @@ pub enum LoggerPlacement {
 }
 
 /// What is recorded. Heartbeats are always recorded: they distinguish the end of an instance from silence.
-#[derive(
-    Clone, Debug, Default, PartialEq, ApplyConfiguration, Convert, DeepCopy, Deserialize, CrdSchema, Serialize,
-)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, ApiType)]
 #[serde(rename_all = "camelCase")]
 #[convert(hub)]
 pub struct LoggerSource {
@@ -102,9 +96,7 @@ pub struct LoggerSource {
 }
 
 /// A source of records.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, ApplyConfiguration, Convert, DeepCopy, Deserialize, CrdSchema, Serialize,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, ApiType)]
 #[convert(hub)]
 pub enum RecordSource {
     /// Audit events of the API server, at the path `/audit`.
@@ -114,9 +106,7 @@ pub enum RecordSource {
 }
 
 /// When files are closed, and when they are removed.
-#[derive(
-    Clone, Debug, Default, PartialEq, ApplyConfiguration, Convert, DeepCopy, Deserialize, CrdSchema, Serialize,
-)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, ApiType)]
 #[serde(rename_all = "camelCase")]
 #[convert(hub)]
 pub struct LoggerRotation {
@@ -131,9 +121,7 @@ pub struct LoggerRotation {
 }
 
 /// When closed files are removed.
-#[derive(
-    Clone, Debug, Default, PartialEq, ApplyConfiguration, Convert, DeepCopy, Deserialize, CrdSchema, Serialize,
-)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, ApiType)]
 #[serde(rename_all = "camelCase")]
 #[convert(hub)]
 pub struct LoggerRetention {
@@ -147,9 +135,7 @@ pub struct LoggerRetention {
 }
 
 /// When records become durable.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, ApplyConfiguration, Convert, DeepCopy, Deserialize, CrdSchema, Serialize,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, ApiType)]
 #[convert(hub)]
 pub enum LoggerDurability {
     /// One fsync for the records of an interval; sooner for records whose client waits.
@@ -160,9 +146,7 @@ pub enum LoggerDurability {
 }
 
 /// Where files are stored: one of these.
-#[derive(
-    Clone, Debug, Default, PartialEq, ApplyConfiguration, Convert, DeepCopy, Deserialize, CrdSchema, Serialize,
-)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, ApiType)]
 #[serde(rename_all = "camelCase")]
 #[convert(hub)]
 #[schema(at_most_one_of = [empty_dir, volume_claim])]
@@ -174,9 +158,7 @@ pub struct LoggerStorage {
 }
 
 /// A directory of the node.
-#[derive(
-    Clone, Debug, Default, PartialEq, ApplyConfiguration, Convert, DeepCopy, Deserialize, CrdSchema, Serialize,
-)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, ApiType)]
 #[serde(rename_all = "camelCase")]
 #[convert(hub)]
 pub struct LoggerEmptyDir {
@@ -185,9 +167,7 @@ pub struct LoggerEmptyDir {
 }
 
 /// The claim for the volume of an instance. It cannot be changed while it is in use.
-#[derive(
-    Clone, Debug, Default, PartialEq, ApplyConfiguration, Convert, DeepCopy, Deserialize, CrdSchema, Serialize,
-)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, ApiType)]
 #[serde(rename_all = "camelCase")]
 #[convert(hub)]
 #[schema(validation(
@@ -207,9 +187,7 @@ pub struct LoggerVolumeClaim {
 }
 
 /// The observed state of a Logger.
-#[derive(
-    Clone, Debug, Default, PartialEq, ApplyConfiguration, Convert, DeepCopy, Deserialize, CrdSchema, Serialize,
-)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, ApiType)]
 #[serde(rename_all = "camelCase")]
 #[convert(hub)]
 pub struct LoggerStatus {
@@ -235,9 +213,7 @@ pub struct LoggerStatus {
 }
 
 /// The availability of a log.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, ApplyConfiguration, Convert, DeepCopy, Deserialize, CrdSchema, Serialize,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, ApiType)]
 #[convert(hub)]
 pub enum LoggerState {
     /// At least one instance writes the log.
@@ -247,9 +223,7 @@ pub enum LoggerState {
 }
 
 /// The kind of a workload that runs instances.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, ApplyConfiguration, Convert, DeepCopy, Deserialize, CrdSchema, Serialize,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, ApiType)]
 #[convert(hub)]
 pub enum LoggerWorkload {
     /// Instances of the placement `Spread` whose files are in an `emptyDir`.

@@ -75,11 +75,11 @@ async fn run() -> Result<(), Box<dyn Error>> {
     let factory = informers(&builder, &options, sharding.as_ref());
     let (identity, duration) = (options.identity.clone(), options.duration);
     let writer = Writer { identity, duration, writes: AtomicU64::new(0), journal: journal.clone() };
-    let controller = Controller::for_informer("config-maps", &factory.informer::<ConfigMap>())
+    let controller = Controller::new("config-maps", &factory.informer::<ConfigMap>())
         .max_concurrent_reconciles(CONCURRENCY)
         .graceful_shutdown_timeout(GRACE)
         .metrics(Arc::new(metrics.clone()))
-        .for_object(builder.client().clone(), |_| writer, reconcile)
+        .reconcile_with(|_| writer, reconcile)
         .build();
     let router = Router::new().health(builder.health()).get("/metrics", MetricsHandler::from(metrics));
     let mut server = Server::bind(ServerConfig::new("status", options.port), router)?;

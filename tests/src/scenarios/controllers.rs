@@ -95,8 +95,7 @@ pub(super) async fn a_controller_reconciles_status_child_and_finalizer(client: C
     let factory = SharedInformerFactory::namespaced(&clientset, &namespace);
     let informer = factory.example_v2().loggers();
     let reconciler = LoggerReconciler::of(&client, &namespace);
-    let controller =
-        Controller::for_informer("reconciler", &informer).max_concurrent_reconciles(2).build(reconciler.clone());
+    let controller = Controller::new("reconciler", &informer).max_concurrent_reconciles(2).build(reconciler.clone());
     let stop = CancellationToken::new();
     factory.start();
     factory.wait_for_sync(TIMEOUT).await.unwrap();
@@ -135,11 +134,11 @@ pub(super) async fn a_controller_of_objects_reconciles_status_child_and_finalize
     let clientset = Clientset::new(client.clone());
     let factory = SharedInformerFactory::namespaced(&clientset, &namespace);
     let config_maps = factory.factory().informer::<ConfigMap>();
-    let controller = Controller::for_informer("object-reconciler", &factory.example_v2().loggers())
+    let controller = Controller::new("object-reconciler", &factory.example_v2().loggers())
         .owns(&config_maps)
         .max_concurrent_reconciles(2)
         .start_factory(factory.factory())
-        .for_object(client.clone(), |_| (), reconcile_object)
+        .reconcile(reconcile_object)
         .build();
     let stop = CancellationToken::new();
     let running = tokio::spawn(controller.run(stop.clone()));

@@ -107,9 +107,9 @@ impl Shard {
             .defaults(|config| config.memory(memory).reflector(|reflector| reflector.sharding(&sharding)))
             .build();
         let informer = factory.informer::<ConfigMap>();
-        let controller = Controller::for_informer("config-maps", &informer)
+        let controller = Controller::new("config-maps", &informer)
             .max_concurrent_reconciles(CONCURRENCY)
-            .for_object(client, |_| (), reconcile)
+            .reconcile(reconcile)
             .build();
         let manager =
             builder.add(Replicas::All, "informers", factory).add(Replicas::All, "config-maps", controller).build()?;

@@ -58,7 +58,7 @@ async fn run(config: Config, namespace: &str, identity: &str, work: Arc<Work>) -
         .build();
     let informer = factory.informer::<ConfigMap>();
     let (lister, reconciling) = (informer.lister(), Arc::clone(&work));
-    let controller = Controller::for_informer("config-maps", &informer)
+    let controller = Controller::new("config-maps", &informer)
         .max_concurrent_reconciles(WORKERS)
         .start_factory(&factory)
         .build(move |key: ObjectKey| {

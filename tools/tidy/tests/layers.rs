@@ -40,7 +40,7 @@ const CRATES: [Layers; 8] = [
     (
         "crates/kubewright-codegen",
         &[
-            &["names", "parallel", "diagnostic", "layout", "schema_path"],
+            &["crates", "names", "parallel", "diagnostic", "layout", "schema_path"],
             &["api", "output"],
             &["apply", "crd", "explain"],
             &["emit", "docs", "import", "policy"],
@@ -75,7 +75,10 @@ const CRATES: [Layers; 8] = [
             &["controller"],
         ],
     ),
-    ("crates/kubewright-manager", &[&["health", "crds"], &["serving"], &["webhooks"], &["manager"], &["telemetry"]]),
+    (
+        "crates/kubewright-manager",
+        &[&["health", "crds"], &["serving"], &["webhooks"], &["manager"], &["telemetry"], &["operator"]],
+    ),
     (
         "crates/kubewright-project",
         &[&["settings", "rbac"], &["config"], &["helm", "scaffold"], &["workspace"], &["deploy", "olm"], &["cli"]],

@@ -16,6 +16,7 @@
 mod admission;
 mod authority;
 mod connection;
+mod embedded;
 mod error;
 mod exchange;
 mod keys;
@@ -37,6 +38,7 @@ use tokio::{
 use crate::server::api_server::ApiServer;
 
 pub use authority::Authority;
+pub use embedded::{EmbeddedError, Serve, embedded};
 pub use error::TlsError;
 pub use keys::open_service_account_key;
 pub use kubeconfig::{write_kubeconfig, write_tls_kubeconfig};

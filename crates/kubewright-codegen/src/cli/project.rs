@@ -9,7 +9,7 @@ use super::{
     manifest::{self, Manifest},
     settings::Settings,
 };
-use crate::layout::Layout;
+use crate::{crates::Crates, layout::Layout};
 
 /// The directories of a project. Defaults are those of `codegen`.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -59,8 +59,9 @@ impl Project {
         };
         if let Some(client) = &client {
             check_client_module(client, &layout)?;
+            layout.features = client.features();
+            layout.crates = Crates::of(client.path())?.unwrap_or_default();
         }
-        layout.features = client.as_ref().map(Manifest::features).unwrap_or_default();
         let of_manifests = manifest::settings(client.as_ref(), types.as_ref())?;
         settings.clone().or(of_manifests).apply_to(&mut layout, &root)?;
         let of_types = if layout.has_client_module() { client.as_ref() } else { types.as_ref() };

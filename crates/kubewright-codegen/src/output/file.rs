@@ -31,7 +31,7 @@ impl File {
             contents += "\n";
             contents += &prettyplease::unparse(&syn::parse2(item)?);
         }
-        Ok(File { path, contents })
+        Ok(File { path, contents: layout.crates.rename(contents) })
     }
 
     /// Creates a YAML document.

@@ -73,6 +73,13 @@ impl Definition {
         }
     }
 
+    /// Whether this version has a status subresource.
+    pub(super) fn has_status(&self, version: &str) -> bool {
+        let versions = self.object["spec"]["versions"].as_array();
+        let version = versions.into_iter().flatten().find(|declared| declared["name"] == version);
+        version.is_some_and(|version| version["subresources"]["status"].is_object())
+    }
+
     pub(super) fn uid(&self) -> &str {
         self.object["metadata"]["uid"].as_str().unwrap_or_default()
     }

@@ -152,7 +152,7 @@ impl ManagerBuilder {
     ///     let factory = InformerFactory::builder(builder.client().clone())
     ///         .defaults(move |config| config.reflector(|reflector| reflector.sharding(&shared)))
     ///         .build();
-    ///     let controller = Controller::for_informer("config-maps", &factory.informer::<ConfigMap>())
+    ///     let controller = Controller::new("config-maps", &factory.informer::<ConfigMap>())
     ///         .build(|_: ObjectKey| async { Ok::<_, ReconcileError>(()) });
     ///     builder
     ///         .sharding(&sharding)

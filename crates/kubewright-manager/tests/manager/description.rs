@@ -32,7 +32,7 @@ fn permissions(description: &OperatorDescription, scope: PermissionScope) -> Vec
 async fn permissions_follow_from_runnables() {
     let client = ApiServer::new().client();
     let factory = InformerFactory::new(client.clone());
-    let controller = Controller::for_informer("config-maps", &factory.informer::<ConfigMap>())
+    let controller = Controller::new("config-maps", &factory.informer::<ConfigMap>())
         .allow(Allow::<Secret>::verbs([Verb::Get]))
         .build(|_: ObjectKey| async { Ok::<_, ReconcileError>(Action::Done) });
     let manager = Manager::builder(client)

@@ -22,7 +22,7 @@ async fn controllers_and_informers_are_one_line_each() {
     let factory = InformerFactory::new(server.client());
     let (informer, log) = (factory.informer::<ConfigMap>(), Log::default());
     let keys = log.clone();
-    let controller = Controller::for_informer("config-maps", &informer).build(move |key: ObjectKey| {
+    let controller = Controller::new("config-maps", &informer).build(move |key: ObjectKey| {
         keys.push(key.to_string());
         async { Ok::<_, Infallible>(()) }
     });
@@ -103,7 +103,7 @@ async fn a_watch_that_is_silent_for_too_long_is_not_live() {
 async fn a_synced_informer_whose_requests_are_rejected_for_2_minutes_is_not_ready() {
     let (server, faults) = (ApiServer::new(), Faults::new());
     let factory = InformerFactory::new(server.client_with(faults.layer()));
-    let controller = Controller::for_informer("web", &factory.informer::<ConfigMap>())
+    let controller = Controller::new("web", &factory.informer::<ConfigMap>())
         .build(|_: ObjectKey| async { Ok::<_, Infallible>(()) });
     let builder = Manager::builder(server.client()).add(Replicas::All, "informers", factory).add(
         Replicas::Leader,
@@ -133,7 +133,7 @@ async fn a_synced_informer_whose_requests_are_rejected_for_2_minutes_is_not_read
 async fn a_controller_with_a_silent_watch_is_not_live() {
     let (server, faults) = (ApiServer::new(), Faults::new());
     let factory = InformerFactory::new(server.client_with(faults.layer()));
-    let controller = Controller::for_informer("web", &factory.informer::<ConfigMap>())
+    let controller = Controller::new("web", &factory.informer::<ConfigMap>())
         .start_factory(&factory)
         .build(|_: ObjectKey| async { Ok::<_, Infallible>(()) });
     let builder = Manager::builder(server.client()).add(Replicas::Leader, "web", controller);
@@ -174,7 +174,7 @@ async fn a_reconciliation_that_is_stuck_past_its_timeout_is_not_live() {
     let (informer, log, builder) = (factory.informer::<ConfigMap>(), Log::default(), Manager::builder(server.client()));
     let (health, probes) = (builder.health().clone(), log.clone());
     let controller =
-        Controller::for_informer("web", &informer).reconciliation_timeout(60 * SECOND).build(move |_: ObjectKey| {
+        Controller::new("web", &informer).reconciliation_timeout(60 * SECOND).build(move |_: ObjectKey| {
             let (health, probes) = (health.clone(), probes.clone());
             async move {
                 for _ in 0..2 {

@@ -123,7 +123,7 @@ async fn m03_a_reconciliation_does_not_continue_after_the_lease_expired() {
             Ok::<_, ReconcileError>(())
         }
     };
-    let controller = Controller::for_informer("config-maps", &factory.informer::<ConfigMap>()).build(reconcile);
+    let controller = Controller::new("config-maps", &factory.informer::<ConfigMap>()).build(reconcile);
     let manager = builder(&server, &faults, "a")
         .add(Replicas::All, "informers", factory)
         .add(Replicas::Leader, "config-maps", controller)
@@ -153,9 +153,8 @@ async fn m03_no_reconciliation_starts_in_a_poll_in_which_the_lease_expired() {
             Ok::<_, ReconcileError>(())
         }
     };
-    let controller = Controller::for_informer("config-maps", &factory.informer::<ConfigMap>())
-        .max_concurrent_reconciles(1)
-        .build(reconcile);
+    let controller =
+        Controller::new("config-maps", &factory.informer::<ConfigMap>()).max_concurrent_reconciles(1).build(reconcile);
     let manager = builder(&server, &faults, "a")
         .add(Replicas::All, "informers", factory)
         .add(Replicas::Leader, "config-maps", controller)

@@ -20,7 +20,7 @@ fn builder(server: &ApiServer, faults: &Faults, identity: &str, log: &Log) -> (M
         .defaults(move |config| config.reflector(|reflector| reflector.sharding(&shared)))
         .build();
     let (log, identity) = (log.clone(), identity.to_owned());
-    let controller = Controller::for_informer("maps", &factory.informer::<ConfigMap>()).build(move |key: ObjectKey| {
+    let controller = Controller::new("maps", &factory.informer::<ConfigMap>()).build(move |key: ObjectKey| {
         log.push(format!("{identity}/{}", key.name()));
         async { Ok::<_, ReconcileError>(()) }
     });

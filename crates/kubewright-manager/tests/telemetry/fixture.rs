@@ -66,7 +66,7 @@ pub(crate) async fn reconcile(subscriber: &Dispatch) {
     Api::<ConfigMap>::namespaced(client.clone(), "default").create(&PostParams::default(), &map).await.unwrap();
     let (stop, reconciled) = (CancellationToken::new(), CancellationToken::new());
     let (factory, done) = (InformerFactory::new(client), reconciled.clone());
-    let builder = Controller::for_informer("config-maps", &factory.informer::<ConfigMap>()).start_factory(&factory);
+    let builder = Controller::new("config-maps", &factory.informer::<ConfigMap>()).start_factory(&factory);
     let controller = builder.build(move |_: ObjectKey| {
         tracing::info!(count = 3, "reconciling");
         done.cancel();

@@ -103,8 +103,9 @@ fn manager(client: Client, metrics: &Arc<dyn MetricsProvider>) -> Manager {
     informer.add_event_handler_with(HandlerOptions::new().name("handler"), |_| {}).unwrap();
     let (_recorder, events) =
         EventRecorder::new(client.clone(), "config-maps", EventConfig::default().metrics(provider())).unwrap();
-    let builder = Controller::for_informer("config-maps", &informer).metrics(provider());
-    let controller = builder.build_with_client(&client, |_| |_: ObjectKey| async { Ok::<_, ReconcileError>(()) });
+    let builder = Controller::new("config-maps", &informer).metrics(provider());
+    let controller =
+        builder.client(&client).build_with_client(|_| |_: ObjectKey| async { Ok::<_, ReconcileError>(()) });
     let sharding = Sharding::by_uid(LeaderElectionConfig::new("fleet", "a").metrics(provider()));
     Manager::builder(client)
         .metrics(provider())

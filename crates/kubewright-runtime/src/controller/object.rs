@@ -7,20 +7,23 @@ use kube::Client;
 use kubewright_core::verbs;
 
 use super::{
-    Controller, ControllerBuilder,
     applied::AppliedConfigurations,
     finalizer::{FinalizerEvent, finalize},
     own_writes::OwnWrites,
-    reconciler::{Action, ReconcileError, Reconciler},
+    reconciler::{Action, BoxError, ReconcileError, Reconciler, convert},
 };
 use crate::{
     client::{FieldManager, ScopedObject, TypedClient},
+    events::{EventRecorder, EventType},
     object::{ApiObject, ObjectKey},
     store::Store,
 };
 
+/// The action of events that a reconciler records.
+const ACTION: &str = "Reconcile";
+
 type ReconcileResult = Result<Action, ReconcileError>;
-type Reconcile<K, S> = Box<dyn Fn(Arc<K>, ReconcileContext<S>) -> BoxFuture<'static, ReconcileResult> + Send + Sync>;
+type Reconcile<K, S> = Arc<dyn Fn(Arc<K>, ReconcileContext<S>) -> BoxFuture<'static, ReconcileResult> + Send + Sync>;
 type OnDeleted<S> = Box<dyn Fn(ReconcileContext<S>) -> BoxFuture<'static, ReconcileResult> + Send + Sync>;
 type OnError<K, S> = Box<dyn Fn(&Arc<K>, ReconcileError, &ReconcileContext<S>) -> ReconcileResult + Send + Sync>;
 
@@ -35,6 +38,7 @@ pub struct ReconcileContext<S = ()> {
 struct Shared<S> {
     client: Client,
     manager: FieldManager,
+    recorder: Option<EventRecorder>,
     writes: Arc<OwnWrites>,
     applied: AppliedConfigurations,
     state: S,
@@ -47,7 +51,7 @@ impl<S> ReconcileContext<S> {
     }
 
     /// Returns the client of the controller, which records its writes: see
-    /// [`build_with_client`](ControllerBuilder::build_with_client).
+    /// [`build_with_client`](super::ControllerBuilder::build_with_client).
     pub fn client(&self) -> &Client {
         &self.shared.client
     }
@@ -72,7 +76,26 @@ impl<S> ReconcileContext<S> {
         TypedClient::scoped(self.client().clone(), self.key.namespace())
     }
 
-    /// Reconciles an object that needs a cleanup before it is deleted. See [`finalize`].
+    /// Records a normal event about an object, for `kubectl describe`: a reason in CamelCase, such as `Published`, and a
+    /// note for people. Equal events are one series: see [`EventRecorder`].
+    pub fn event<K: ApiObject>(&self, object: &K, reason: &str, note: impl Into<String>) {
+        self.record(object, EventType::Normal, reason, note.into());
+    }
+
+    /// Records a warning about an object, like [`event`](Self::event).
+    pub fn warning<K: ApiObject>(&self, object: &K, reason: &str, note: impl Into<String>) {
+        self.record(object, EventType::Warning, reason, note.into());
+    }
+
+    fn record<K: ApiObject>(&self, object: &K, type_: EventType, reason: &str, note: String) {
+        match &self.shared.recorder {
+            Some(recorder) => recorder.event(object, type_, reason, ACTION, note),
+            None => tracing::warn!(reason, note, "no event is recorded: the controller has no event recorder"),
+        }
+    }
+
+    /// Reconciles an object that needs a cleanup before it is deleted. See [`finalize`], and
+    /// [`finalizer`](super::ControllerBuilder::finalizer) of the builder.
     ///
     /// # Errors
     /// Fails with the error of the function, or if the finalizer cannot be added or removed.
@@ -112,17 +135,16 @@ impl<S> fmt::Debug for ReconcileContext<S> {
     }
 }
 
-/// Builds a controller whose reconciler gets objects.
+/// The functions of a controller of objects.
 ///
 /// Guarantees:
 /// - the reconciler gets the object from the cache, also if it is being deleted;
-/// - a key whose object is not in the cache is only passed to the function of [`on_deleted`](Self::on_deleted);
-/// - an error of the reconciler is passed to the function of [`on_error`](Self::on_error), which decides what follows.
-///   Timeouts and panics are always retried.
-#[must_use = "a controller does nothing until it is built and run"]
-pub struct ObjectControllerBuilder<K, S> {
-    builder: ControllerBuilder<K>,
-    client: Client,
+/// - a key whose object is not in the cache is only passed to the function of
+///   [`on_deleted`](super::ControllerBuilder::on_deleted);
+/// - an error of the reconciler is passed to the function of [`on_error`](super::ControllerBuilder::on_error), which decides what
+///   follows. Timeouts and panics are always retried;
+/// - the writes of the client of the context are recorded: a key is not reconciled again before the caches contain them.
+pub struct ObjectReconciler<K, S = ()> {
     state: Box<dyn FnOnce(Client) -> S + Send>,
     functions: Functions<K, S>,
 }
@@ -134,83 +156,97 @@ struct Functions<K, S> {
     on_error: Option<OnError<K, S>>,
 }
 
-impl<K: ApiObject, S: Send + Sync + 'static> ObjectControllerBuilder<K, S> {
-    pub(super) fn new<F, Fut, A, E>(
-        builder: ControllerBuilder<K>,
-        client: Client,
-        state: impl FnOnce(Client) -> S + Send + 'static,
-        reconcile: F,
-    ) -> Self
+impl<K: ApiObject, S: Send + Sync + 'static> ObjectReconciler<K, S> {
+    pub(super) fn new<F, Fut, A, E>(state: impl FnOnce(Client) -> S + Send + 'static, reconcile: F) -> Self
     where
         F: Fn(Arc<K>, ReconcileContext<S>) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<A, E>> + Send + 'static,
         A: Into<Action> + 'static,
-        E: Into<ReconcileError> + 'static,
+        E: Into<BoxError> + 'static,
     {
-        let functions = Functions {
-            reconcile: Box::new(move |object, context| Box::pin(convert(reconcile(object, context)))),
-            on_deleted: None,
-            on_error: None,
-        };
-        ObjectControllerBuilder { builder, client, state: Box::new(state), functions }
+        let functions = Functions { reconcile: boxed(reconcile), on_deleted: None, on_error: None };
+        ObjectReconciler { state: Box::new(state), functions }
     }
 
-    /// Calls this function for a key whose object does not exist, for example to forget what is stored about it. It is
-    /// called after each deletion, but not for objects that are deleted while the program does not run: use a
-    /// [finalizer](ReconcileContext::finalize) for resources outside the cluster. Without this function, such keys are done.
-    pub fn on_deleted<F, Fut, A, E>(mut self, on_deleted: F) -> Self
+    pub(super) fn set_on_deleted<F, Fut, A, E>(&mut self, on_deleted: F)
     where
         F: Fn(ReconcileContext<S>) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<A, E>> + Send + 'static,
         A: Into<Action> + 'static,
-        E: Into<ReconcileError> + 'static,
+        E: Into<BoxError> + 'static,
     {
         self.functions.on_deleted = Some(Box::new(move |context| Box::pin(convert(on_deleted(context)))));
-        self
     }
 
-    /// Calls this function with each error of the reconciler, for example to record an event. It returns the error, or
-    /// another one, to be logged and retried, or an [`Action`] that replaces the retry.
-    pub fn on_error<F>(mut self, on_error: F) -> Self
+    pub(super) fn set_on_error<F>(&mut self, on_error: F)
     where
-        F: Fn(&Arc<K>, ReconcileError, &ReconcileContext<S>) -> Result<Action, ReconcileError> + Send + Sync + 'static,
+        F: Fn(&Arc<K>, ReconcileError, &ReconcileContext<S>) -> ReconcileResult + Send + Sync + 'static,
     {
         self.functions.on_error = Some(Box::new(on_error));
+    }
+
+    pub(super) fn with_finalizer<F, Fut, A, E>(mut self, name: &'static str, cleanup: F) -> Self
+    where
+        K: ScopedObject + verbs::Patch,
+        F: Fn(Arc<K>, ReconcileContext<S>) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<A, E>> + Send + 'static,
+        A: Into<Action> + 'static,
+        E: Into<BoxError> + 'static,
+    {
+        let (reconcile, cleanup) = (self.functions.reconcile, boxed(cleanup));
+        self.functions.reconcile = Arc::new(move |object, context: ReconcileContext<S>| {
+            let (reconcile, cleanup) = (Arc::clone(&reconcile), Arc::clone(&cleanup));
+            Box::pin(async move {
+                let run = |event| match event {
+                    FinalizerEvent::Apply(object) => reconcile(object, context.clone()),
+                    FinalizerEvent::Cleanup(object) => cleanup(object, context.clone()),
+                };
+                context.finalize(name, object, run).await
+            })
+        });
         self
     }
 
-    /// Builds the controller. Its queue is filled from now on, if its informers run.
-    pub fn build(self) -> Controller {
-        let ObjectControllerBuilder { builder, client, state, functions } = self;
-        let (store, manager) = (builder.store(), FieldManager::new(builder.name()).force());
-        builder.build_recording(&client, |client, writes| {
-            let (writes, state) = (Arc::clone(writes), state(client.clone()));
-            let shared = Arc::new(Shared { client, manager, writes, applied: AppliedConfigurations::new(), state });
-            ObjectReconciler { store, shared, functions }
-        })
+    /// Creates the state, and returns the reconciler of keys.
+    pub(super) fn start(
+        self,
+        store: Store<K>,
+        client: Client,
+        manager: FieldManager,
+        recorder: Option<EventRecorder>,
+        writes: Arc<OwnWrites>,
+    ) -> impl Reconciler + use<K, S> {
+        let state = (self.state)(client.clone());
+        let shared = Shared { client, manager, recorder, writes, applied: AppliedConfigurations::new(), state };
+        CachedReconciler { store, shared: Arc::new(shared), functions: self.functions }
     }
 }
 
-impl<K, S> fmt::Debug for ObjectControllerBuilder<K, S> {
+impl<K, S> fmt::Debug for ObjectReconciler<K, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ObjectControllerBuilder").finish_non_exhaustive()
+        f.debug_struct("ObjectReconciler").finish_non_exhaustive()
     }
 }
 
-async fn convert<A: Into<Action>, E: Into<ReconcileError>>(
-    result: impl Future<Output = Result<A, E>> + Send,
-) -> ReconcileResult {
-    result.await.map(Into::into).map_err(Into::into)
+/// Erases the types of a function of an object.
+fn boxed<K, S, F, Fut, A, E>(function: F) -> Reconcile<K, S>
+where
+    F: Fn(Arc<K>, ReconcileContext<S>) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<A, E>> + Send + 'static,
+    A: Into<Action> + 'static,
+    E: Into<BoxError> + 'static,
+{
+    Arc::new(move |object, context| Box::pin(convert(function(object, context))))
 }
 
 /// Gets the object of each key from the cache and calls the functions of the user.
-struct ObjectReconciler<K, S> {
+struct CachedReconciler<K, S> {
     store: Store<K>,
     shared: Arc<Shared<S>>,
     functions: Functions<K, S>,
 }
 
-impl<K: ApiObject, S: Send + Sync + 'static> Reconciler for ObjectReconciler<K, S> {
+impl<K: ApiObject, S: Send + Sync + 'static> Reconciler for CachedReconciler<K, S> {
     async fn reconcile(&self, key: ObjectKey) -> ReconcileResult {
         let object = self.store.get_by_key(&key);
         let context = ReconcileContext { key, shared: Arc::clone(&self.shared) };

@@ -38,7 +38,7 @@ use crate::object::ObjectKey;
     message = "`{Self}` does not reconcile",
     label = "expected a function from `ObjectKey` to a future of `Result<Action, ReconcileError>`",
     note = "the function is `Fn(ObjectKey) -> impl Future<Output = Result<A, E>> + Send`: `A` is `Action` or `()`, `E` is \
-            any `std::error::Error + Send + Sync` or `ReconcileError`; what it captures is cloned into each future"
+            any error that converts to `BoxError`; what it captures is cloned into each future"
 )]
 pub trait Reconciler: Send + Sync + 'static {
     /// Reconciles the object of this key. An error is logged and, unless it is [terminal](ReconcileError::terminal),
@@ -51,12 +51,18 @@ where
     F: Fn(ObjectKey) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = Result<A, E>> + Send,
     A: Into<Action>,
-    E: Into<ReconcileError>,
+    E: Into<BoxError>,
 {
     fn reconcile(&self, key: ObjectKey) -> impl Future<Output = Result<Action, ReconcileError>> + Send {
-        let result = self(key);
-        async move { result.await.map(Into::into).map_err(Into::into) }
+        convert(self(key))
     }
+}
+
+/// Converts the result of a function of the user.
+pub(super) async fn convert<A: Into<Action>, E: Into<BoxError>>(
+    result: impl Future<Output = Result<A, E>> + Send,
+) -> Result<Action, ReconcileError> {
+    result.await.map(Into::into).map_err(|error| ReconcileError::from_boxed(error.into()))
 }
 
 /// A reconciler with its type erased, so that the worker loop is compiled once.
@@ -88,25 +94,34 @@ impl From<()> for Action {
     }
 }
 
-/// The error of a reconciliation. Every error converts to it with `?`.
+/// Any error that a function of the user can return: an error type, a `String`, an `anyhow::Error` or a
+/// [`ReconcileError`].
+pub type BoxError = Box<dyn StdError + Send + Sync>;
+
+/// The error of a reconciliation. Every error type converts to it with `?`.
 ///
 /// It does not implement [`std::error::Error`] itself, so that every error can convert to it. Use [`new`](Self::new)
-/// for other types, such as `anyhow::Error` or a string.
+/// for other types, such as a string. A reconciler can also return an `anyhow::Error` in place of it.
 pub struct ReconcileError {
-    cause: Box<dyn StdError + Send + Sync>,
+    cause: BoxError,
     is_terminal: bool,
 }
 
 impl ReconcileError {
     /// Creates an error that is retried with a back-off.
-    pub fn new(cause: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+    pub fn new(cause: impl Into<BoxError>) -> Self {
         ReconcileError { cause: cause.into(), is_terminal: false }
     }
 
     /// Creates an error that is not retried, such as an invalid spec: the key is processed again at the next event
     /// only. Its failures are reset, so that the next back-off starts with the shortest delay.
-    pub fn terminal(cause: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+    pub fn terminal(cause: impl Into<BoxError>) -> Self {
         ReconcileError { cause: cause.into(), is_terminal: true }
+    }
+
+    /// Returns the error itself if it was boxed, or an error with this cause.
+    fn from_boxed(cause: BoxError) -> Self {
+        cause.downcast::<Boxed>().map_or_else(Self::new, |boxed| boxed.0)
     }
 
     /// Returns whether the error is terminal.
@@ -123,6 +138,24 @@ impl ReconcileError {
 impl<E: StdError + Send + Sync + 'static> From<E> for ReconcileError {
     fn from(cause: E) -> Self {
         Self::new(cause)
+    }
+}
+
+/// A reconciliation error as an error type, to be boxed.
+#[derive(Debug)]
+struct Boxed(ReconcileError);
+
+impl fmt::Display for Boxed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl StdError for Boxed {}
+
+impl From<ReconcileError> for BoxError {
+    fn from(error: ReconcileError) -> Self {
+        Box::new(Boxed(error))
     }
 }
 
@@ -169,5 +202,13 @@ mod tests {
         assert!(error.cause().downcast_ref::<Outer>().is_some() && !error.is_terminal());
         assert_eq!(ReconcileError::new("text").to_string(), "text");
         assert!(ReconcileError::terminal("text").is_terminal());
+    }
+
+    #[test]
+    fn an_error_that_was_boxed_remains_terminal() {
+        let error = ReconcileError::from_boxed(ReconcileError::terminal("invalid").into());
+        assert!(error.is_terminal());
+        assert_eq!(error.to_string(), "invalid");
+        assert!(!ReconcileError::from_boxed("text".into()).is_terminal());
     }
 }

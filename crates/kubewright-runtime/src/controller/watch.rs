@@ -45,6 +45,10 @@ impl<K: ApiObject> Watch<K> {
         Watch { predicate: Some(predicate), ..self }
     }
 
+    pub(super) fn informer(&self) -> &SharedInformer<K> {
+        &self.informer
+    }
+
     pub(super) fn store(&self) -> Store<K> {
         self.informer.store()
     }

@@ -18,7 +18,7 @@ async fn no_reconcile_starts_before_every_informer_has_synced() {
     let fixture = Fixture::new();
     fixture.config_map("a").await;
     let (recorder, mut records) = recorder();
-    let builder = Controller::for_informer("test", &fixture.config_maps).owns(&fixture.secrets);
+    let builder = Controller::new("test", &fixture.config_maps).owns(&fixture.secrets);
     let running = Running::new(builder.build(recording_reconciler(recorder)));
     let (cancelled, secrets) = (CancellationToken::new(), fixture.secrets.clone());
     let informer = tokio::spawn({
@@ -44,7 +44,7 @@ async fn a_sync_timeout_is_an_error_that_names_the_informers_and_the_reasons() {
     let capacities: SharedInformer<CSIStorageCapacity> = fixture.factory.informer();
     fixture.factory.start();
     let never: SharedInformer<k8s_openapi::api::core::v1::Pod> = fixture.factory.informer();
-    let builder = Controller::for_informer("web", &fixture.config_maps).owns(&capacities).watches(&never, |_| []);
+    let builder = Controller::new("web", &fixture.config_maps).owns(&capacities).watches(&never, |_| []);
     let controller = builder.build(recording_reconciler(recorder().0));
     let start = Instant::now();
     let error = controller.run(CancellationToken::new()).await.unwrap_err();
@@ -63,9 +63,9 @@ async fn a_sync_timeout_is_an_error_that_names_the_informers_and_the_reasons() {
 #[tokio::test(start_paused = true)]
 async fn a_stopped_informer_is_an_immediate_error() {
     let fixture = Fixture::started();
-    let before = Controller::for_informer("before", &fixture.secrets).build(recording_reconciler(recorder().0));
+    let before = Controller::new("before", &fixture.secrets).build(recording_reconciler(recorder().0));
     fixture.factory.shutdown().await;
-    let after = Controller::for_informer("after", &fixture.config_maps).build(recording_reconciler(recorder().0));
+    let after = Controller::new("after", &fixture.config_maps).build(recording_reconciler(recorder().0));
     let start = Instant::now();
     for (controller, resource) in [(before, "secrets"), (after, "configmaps")] {
         let name = controller.name().to_owned();
@@ -80,7 +80,7 @@ async fn a_stopped_informer_is_an_immediate_error() {
 async fn the_sync_timeout_is_configurable_and_a_stop_ends_the_wait() {
     let fixture = Fixture::new();
     let build = || {
-        let builder = Controller::for_informer("test", &fixture.config_maps).cache_sync_timeout(Duration::from_secs(5));
+        let builder = Controller::new("test", &fixture.config_maps).cache_sync_timeout(Duration::from_secs(5));
         builder.build(recording_reconciler(recorder().0))
     };
     let start = Instant::now();
@@ -97,7 +97,7 @@ async fn the_queue_fills_before_the_run_so_that_a_standby_replica_is_warm() {
     fixture.config_map("b").await;
     fixture.factory.start();
     let (recorder, mut records) = recorder();
-    let controller = Controller::for_informer("test", &fixture.config_maps).build(recording_reconciler(recorder));
+    let controller = Controller::new("test", &fixture.config_maps).build(recording_reconciler(recorder));
     controller.wait_for_sync().await.unwrap();
     assert_eq!(controller.queue().len(), 2);
     assert!(records.is_idle().await, "no reconcile before the run");
@@ -111,7 +111,7 @@ async fn the_run_starts_the_factory_it_was_given() {
     let fixture = Fixture::new();
     fixture.config_map("a").await;
     let (recorder, mut records) = recorder();
-    let builder = Controller::for_informer("test", &fixture.config_maps).start_factory(&fixture.factory);
+    let builder = Controller::new("test", &fixture.config_maps).start_factory(&fixture.factory);
     let controller = builder.build(recording_reconciler(recorder));
     assert!(records.is_idle().await && !fixture.config_maps.has_synced(), "building starts nothing");
     let running = Running::new(controller);

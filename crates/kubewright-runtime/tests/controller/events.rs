@@ -29,7 +29,7 @@ fn owned_by(owners: &[(&str, &str, bool)]) -> Value {
 async fn creations_updates_and_deletions_are_each_reconciled() {
     let fixture = Fixture::started();
     let ((recorder, mut records), lister) = (recorder(), fixture.config_maps.lister());
-    let controller = Controller::for_informer("test", &fixture.config_maps).build(move |key: ObjectKey| {
+    let controller = Controller::new("test", &fixture.config_maps).build(move |key: ObjectKey| {
         let text = lister.namespace(key.namespace()).get(key.name()).map(|object| object.data.clone());
         recorder.record((key, text.map_err(|error| error.to_string())));
         async { Ok::<_, kubewright_runtime::Error>(()) }
@@ -52,7 +52,7 @@ async fn creations_updates_and_deletions_are_each_reconciled() {
 async fn events_before_the_first_reconcile_are_coalesced() {
     let fixture = Fixture::started();
     let (recorder, mut records) = recorder();
-    let controller = Controller::for_informer("test", &fixture.config_maps).build(recording_reconciler(recorder));
+    let controller = Controller::new("test", &fixture.config_maps).build(recording_reconciler(recorder));
     controller.wait_for_sync().await.unwrap();
     fixture.config_map("a").await;
     for text in ["1", "2", "3"] {
@@ -69,7 +69,7 @@ async fn events_before_the_first_reconcile_are_coalesced() {
 async fn an_event_of_an_owned_object_enqueues_its_controller_owner_only() {
     let fixture = Fixture::started();
     let (recorder, mut records) = recorder();
-    let builder = Controller::for_informer("test", &fixture.config_maps).owns(&fixture.secrets);
+    let builder = Controller::new("test", &fixture.config_maps).owns(&fixture.secrets);
     let running = Running::new(builder.build(recording_reconciler(recorder)));
     let owners = [("ConfigMap", "no-controller", false), ("Secret", "other", false), ("ConfigMap", "owner", true)];
     fixture.create::<Secret>("owned", owned_by(&owners)).await;
@@ -95,7 +95,7 @@ async fn a_cluster_scoped_owner_has_a_key_without_namespace() {
     let roles: SharedInformer<ClusterRole> = fixture.factory.informer();
     fixture.factory.start();
     let (recorder, mut records) = recorder();
-    let builder = Controller::for_informer("test", &roles).owns(&fixture.config_maps);
+    let builder = Controller::new("test", &roles).owns(&fixture.config_maps);
     let running = Running::new(builder.build(recording_reconciler(recorder)));
     fixture.create::<ConfigMap>("owned", owned_by(&[("ClusterRole", "admin", true)])).await;
     assert_eq!(records.next_key().await, "admin");
@@ -127,7 +127,7 @@ async fn owners_between_coalesced_states_are_enqueued_too() {
         );
     };
     let _registration = fixture.secrets.add_event_handler(coalesced).unwrap();
-    let builder = Controller::for_informer("test", &fixture.config_maps).owns(&fixture.secrets);
+    let builder = Controller::new("test", &fixture.config_maps).owns(&fixture.secrets);
     let controller = builder.build(recording_reconciler(recorder));
     controller.wait_for_sync().await.unwrap();
     change_owners_in_a_burst(&fixture, &faults).await;
@@ -144,7 +144,7 @@ async fn owners_between_coalesced_states_are_enqueued_too() {
 async fn a_mapping_is_called_with_the_old_and_the_new_object() {
     let fixture = Fixture::started();
     let (recorder, mut records) = recorder();
-    let builder = Controller::for_informer("test", &fixture.config_maps).watches(&fixture.secrets, |secret| {
+    let builder = Controller::new("test", &fixture.config_maps).watches(&fixture.secrets, |secret| {
         let named = secret.metadata.labels.iter().flatten().filter(|(name, _)| *name == "for");
         named.map(|(_, value)| ObjectKey::namespaced("default", value)).collect::<Vec<_>>()
     });
@@ -166,7 +166,7 @@ async fn a_predicate_filters_events() {
     fixture.factory.start();
     let (recorder, mut records) = recorder();
     let watch = Watch::new(&deployments).with_predicate(Predicate::generation_changed());
-    let running = Running::new(Controller::for_informer("test", watch).build(recording_reconciler(recorder)));
+    let running = Running::new(Controller::new("test", watch).build(recording_reconciler(recorder)));
     let template = json!({"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}});
     let spec = json!({"selector": {"matchLabels": {"a": "b"}}, "template": template});
     fixture.create::<Deployment>("web", json!({"spec": spec})).await;
@@ -186,7 +186,7 @@ async fn a_predicate_filters_events() {
 async fn a_key_that_is_in_no_informer_can_be_enqueued() {
     let fixture = Fixture::started();
     let (recorder, mut records) = recorder();
-    let controller = Controller::for_informer("test", &fixture.config_maps).build(recording_reconciler(recorder));
+    let controller = Controller::new("test", &fixture.config_maps).build(recording_reconciler(recorder));
     let queue = controller.queue().clone();
     let running = Running::new(controller);
     queue.add(ObjectKey::cluster("external"));

@@ -36,8 +36,7 @@ const NOW: Outcome = || Ok(Action::RequeueAfter(Duration::ZERO));
 async fn delays(script: &[Outcome], runs: usize) -> Vec<Duration> {
     let fixture = Fixture::started();
     let (recorder, mut records) = recorder();
-    let running =
-        Running::new(Controller::for_informer("test", &fixture.config_maps).build(scripted(script, recorder)));
+    let running = Running::new(Controller::new("test", &fixture.config_maps).build(scripted(script, recorder)));
     fixture.config_map("a").await;
     let times = times(&mut records, runs).await;
     assert!(records.is_idle().await);
@@ -82,7 +81,7 @@ async fn a_panic_before_the_future_is_returned_is_caught() {
         assert!(!std::mem::take(&mut *state.0.lock().unwrap()), "panicked at first");
         async { Ok::<_, ReconcileError>(()) }
     });
-    let running = Running::new(Controller::for_informer("test", &fixture.config_maps).build(reconciler));
+    let running = Running::new(Controller::new("test", &fixture.config_maps).build(reconciler));
     fixture.config_map("a").await;
     records.next().await;
     records.next().await;
@@ -103,8 +102,7 @@ async fn requeue_after_waits_that_long_and_resets_the_back_off() {
 async fn an_event_replaces_a_pending_requeue_after() {
     let fixture = Fixture::started();
     let (recorder, mut records) = recorder();
-    let running =
-        Running::new(Controller::for_informer("test", &fixture.config_maps).build(scripted(&[LATER], recorder)));
+    let running = Running::new(Controller::new("test", &fixture.config_maps).build(scripted(&[LATER], recorder)));
     fixture.config_map("a").await;
     let first = records.next().await;
     fixture.touch("a", "changed").await;
@@ -118,7 +116,7 @@ async fn q28_a_terminal_error_is_not_requeued_and_resets_the_back_off() {
     let fixture = Fixture::started();
     let (recorder, mut records) = recorder();
     let script = scripted(&[FAIL, FAIL, FAIL_TERMINALLY, FAIL], recorder);
-    let controller = Controller::for_informer("test", &fixture.config_maps).build(script);
+    let controller = Controller::new("test", &fixture.config_maps).build(script);
     let queue = controller.queue().clone();
     let running = Running::new(controller);
     fixture.config_map("a").await;
@@ -143,7 +141,7 @@ async fn a_reconcile_that_exceeds_its_timeout_is_cancelled_and_requeued() {
         }
         Ok::<_, ReconcileError>(())
     });
-    let builder = Controller::for_informer("test", &fixture.config_maps).reconciliation_timeout(Duration::from_secs(3));
+    let builder = Controller::new("test", &fixture.config_maps).reconciliation_timeout(Duration::from_secs(3));
     let running = Running::new(builder.build(reconciler));
     fixture.config_map("a").await;
     let [timed_out, retried] = times(&mut records, 2).await.try_into().unwrap();

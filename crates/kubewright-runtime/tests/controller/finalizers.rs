@@ -18,9 +18,7 @@ use kube::{
 };
 use kubewright_runtime::{
     Event as InformerEvent, Lister, ObjectKey, TypedClient,
-    controller::{
-        Action, Context as ObjectContext, Controller, FinalizerEvent, Predicate, ReconcileError, Watch, finalize,
-    },
+    controller::{Action, Controller, FinalizerEvent, Predicate, ReconcileContext, ReconcileError, Watch, finalize},
 };
 use serde_json::json;
 
@@ -53,7 +51,7 @@ async fn kubes_finalizer_helper_applies_and_cleans_up() {
     let fixture = Fixture::started();
     let (recorder, mut records) = recorder();
     let context = Context { api: fixture.api(), lister: fixture.config_maps.lister(), recorder };
-    let controller = Controller::for_informer("test", &fixture.config_maps).build(with_state(context, reconcile));
+    let controller = Controller::new("test", &fixture.config_maps).build(with_state(context, reconcile));
     let running = Running::new(controller);
     fixture.config_map("a").await;
     assert_eq!(records.next().await, "applied");
@@ -67,7 +65,7 @@ async fn kubes_finalizer_helper_applies_and_cleans_up() {
 /// Reconciles with our helper. The first cleanup of an object is not complete.
 async fn reconcile_with_context(
     object: Arc<ConfigMap>,
-    context: ObjectContext<(Recorder<&'static str>, AtomicUsize)>,
+    context: ReconcileContext<(Recorder<&'static str>, AtomicUsize)>,
 ) -> Result<Action, ReconcileError> {
     let (recorder, cleanups) = &*context;
     let reconcile = async |event| match event {
@@ -104,8 +102,8 @@ async fn a_finalizer_is_added_before_apply_and_removed_after_cleanup() {
             },
         ));
     let state = |_| (recorder, AtomicUsize::new(0));
-    let builder = Controller::for_informer("test", watch);
-    let running = Running::new(builder.for_object(fixture.client.clone(), state, reconcile_with_context).build());
+    let builder = Controller::new("test", watch);
+    let running = Running::new(builder.reconcile_with(state, reconcile_with_context).build());
     let others = json!({"metadata": {"finalizers": ["example.com/other"]}});
     fixture.create::<ConfigMap>("a", others).await;
     assert_eq!(records.next().await, "applied");

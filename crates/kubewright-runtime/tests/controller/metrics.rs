@@ -55,7 +55,7 @@ async fn metrics_have_the_names_of_controller_runtime() {
         fixture.config_map(name).await;
     }
     let metrics = kubewright_runtime::metrics::PrometheusMetrics::default();
-    let builder = Controller::for_informer("maps", &fixture.config_maps).metrics(Arc::new(metrics.clone()));
+    let builder = Controller::new("maps", &fixture.config_maps).metrics(Arc::new(metrics.clone()));
     let builder = builder.reconciliation_timeout(Duration::from_millis(1400)).max_concurrent_reconciles(2);
     let controller = builder.build(outcome_once());
     let line = |line: &str| metrics.text().lines().any(|found| found == line);
@@ -107,7 +107,7 @@ async fn a_failure_is_logged_with_controller_namespace_name_and_reconcile_id_and
         tracing::info!("reconciling");
         kubewright_runtime::Reconciler::reconcile(&state.0, key).await
     });
-    let running = Running::new(Controller::for_informer("logged", &fixture.config_maps).build(reconciler));
+    let running = Running::new(Controller::new("logged", &fixture.config_maps).build(reconciler));
     for name in ["conflicts", "fails"] {
         fixture.config_map(name).await;
         records.next().await;
@@ -129,7 +129,7 @@ async fn queue_ages_are_computed_at_the_scrape() {
     let fixture = Fixture::started();
     fixture.config_map("hangs").await;
     let metrics = kubewright_runtime::metrics::PrometheusMetrics::default();
-    let builder = Controller::for_informer("maps", &fixture.config_maps).metrics(Arc::new(metrics.clone()));
+    let builder = Controller::new("maps", &fixture.config_maps).metrics(Arc::new(metrics.clone()));
     let running = Running::new(builder.graceful_shutdown_timeout(Duration::ZERO).build(outcome_by_name));
     tokio::time::sleep(Duration::from_secs(100)).await;
     let text = metrics.text();

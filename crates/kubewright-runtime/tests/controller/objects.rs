@@ -35,8 +35,8 @@ async fn record_text(object: Arc<ConfigMap>, context: ReconcileContext<State>) -
 async fn the_reconciler_gets_the_object_from_the_cache() {
     let fixture = Fixture::started();
     let (recorder, mut records) = recorder();
-    let builder = Controller::for_informer("test", &fixture.config_maps);
-    let controller = builder.for_object(fixture.client.clone(), state(recorder), record_text).build();
+    let builder = Controller::new("test", &fixture.config_maps);
+    let controller = builder.reconcile_with(state(recorder), record_text).build();
     let running = Running::new(controller);
     fixture.create::<ConfigMap>("a", json!({"data": {"text": "one"}})).await;
     assert_eq!(records.next().await, "default/a: one");
@@ -55,8 +55,8 @@ async fn a_deleted_key_is_passed_to_its_function() {
         context.recorder.record(format!("{} is gone", context.key()));
         Ok::<_, ReconcileError>(())
     };
-    let builder = Controller::for_informer("test", &fixture.config_maps);
-    let builder = builder.for_object(fixture.client.clone(), state(recorder), record_text).on_deleted(gone);
+    let builder = Controller::new("test", &fixture.config_maps);
+    let builder = builder.reconcile_with(state(recorder), record_text).on_deleted(gone);
     let running = Running::new(builder.build());
     fixture.config_map("a").await;
     assert_eq!(records.next().await, "default/a: ");
@@ -78,8 +78,8 @@ async fn the_error_hook_decides_what_follows() {
             _ => Err(ReconcileError::terminal("gives up")),
         }
     };
-    let builder = Controller::for_informer("test", &fixture.config_maps);
-    let builder = builder.for_object(fixture.client.clone(), state(recorder), record_text).on_error(on_error);
+    let builder = Controller::new("test", &fixture.config_maps);
+    let builder = builder.reconcile_with(state(recorder), record_text).on_error(on_error);
     let running = Running::new(builder.build());
     for name in ["done", "terminal"] {
         fixture.create::<ConfigMap>(name, json!({"data": {"text": "fail"}})).await;
@@ -103,8 +103,8 @@ async fn a_typed_client_has_the_namespace_of_the_object() {
         context.recorder.record(secret.metadata.namespace.unwrap_or_default());
         Ok::<_, Error>(Action::Done)
     };
-    let builder = Controller::for_informer("test", &fixture.config_maps);
-    let running = Running::new(builder.for_object(fixture.client.clone(), state(recorder), reconcile).build());
+    let builder = Controller::new("test", &fixture.config_maps);
+    let running = Running::new(builder.reconcile_with(state(recorder), reconcile).build());
     fixture.create::<Secret>("a", json!({})).await;
     fixture.config_map("a").await;
     assert_eq!(records.next().await, "default");

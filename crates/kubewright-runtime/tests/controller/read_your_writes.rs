@@ -32,7 +32,7 @@ async fn a_key_waits_until_the_cache_has_its_writes_and_other_keys_do_not() {
     let (fixture, gate, cancelled) = stale_cache().await;
     gate.record_write(&fixture.create::<Secret>("a", json!({})).await);
     let (recorder, mut records) = recorder();
-    let builder = Controller::for_informer("test", &fixture.config_maps).read_your_writes(&gate);
+    let builder = Controller::new("test", &fixture.config_maps).read_your_writes(&gate);
     let running = Running::new(builder.build(recording_reconciler(recorder)));
     assert_eq!(records.next_key().await, "default/b");
     assert!(records.is_idle().await);
@@ -51,7 +51,7 @@ async fn a_gate_can_map_keys_to_objects_with_other_names() {
     gate.record_write(&fixture.create::<Secret>("a-token", json!({})).await);
     let token_of = |key: &ObjectKey| [ObjectKey::namespaced(key.namespace(), &format!("{}-token", key.name()))];
     let (recorder, mut records) = recorder();
-    let builder = Controller::for_informer("test", &fixture.config_maps).read_your_writes_of(&gate, token_of);
+    let builder = Controller::new("test", &fixture.config_maps).read_your_writes_of(&gate, token_of);
     let running = Running::new(builder.build(recording_reconciler(recorder)));
     assert_eq!(records.next_key().await, "default/b");
     assert!(records.is_idle().await);
@@ -72,7 +72,7 @@ async fn a_key_waits_for_the_cache_of_its_namespace_only() {
     factory.wait_for_sync(Duration::from_secs(10)).await.unwrap();
     let gate = WriteGate::new(config_maps.store());
     let (recorder, mut records) = recorder();
-    let builder = Controller::for_informer("test", &config_maps).read_your_writes(&gate);
+    let builder = Controller::new("test", &config_maps).read_your_writes(&gate);
     let running = Running::new(builder.build(recording_reconciler(recorder)));
     let start = Instant::now();
     for name in ["a", "b", "c"] {
@@ -88,7 +88,7 @@ async fn a_key_waits_for_the_cache_of_its_namespace_only() {
 async fn a_stop_does_not_wait_for_the_cache() {
     let (fixture, gate, _cancelled) = stale_cache().await;
     gate.record_write(&fixture.create::<Secret>("a", json!({})).await);
-    let builder = Controller::for_informer("test", &fixture.config_maps).read_your_writes(&gate);
+    let builder = Controller::new("test", &fixture.config_maps).read_your_writes(&gate);
     let reconcile = |_| async { Ok::<_, ReconcileError>(()) };
     let running = Running::new(builder.graceful_shutdown_timeout(Duration::ZERO).build(reconcile));
     tokio::time::sleep(Duration::from_millis(10)).await;
@@ -112,8 +112,8 @@ fn run_creator(fixture: &Fixture, recorder: Recorder<(String, bool)>) -> Running
             Ok::<_, Error>(())
         }
     };
-    let builder = Controller::for_informer("test", &fixture.config_maps).owns(&fixture.secrets);
-    Running::new(builder.for_object(fixture.client.clone(), |_| (), reconcile).build())
+    let builder = Controller::new("test", &fixture.config_maps).owns(&fixture.secrets);
+    Running::new(builder.reconcile(reconcile).build())
 }
 
 #[tokio::test(start_paused = true)]

@@ -36,8 +36,7 @@ async fn a_stop_finishes_keys_in_progress_and_leaves_queued_keys() {
     let fixture = Fixture::started();
     let (recorder, mut records) = recorder();
     let running = Running::new(
-        Controller::for_informer("test", &fixture.config_maps)
-            .build(reconciling_for(Duration::from_secs(20), recorder)),
+        Controller::new("test", &fixture.config_maps).build(reconciling_for(Duration::from_secs(20), recorder)),
     );
     fixture.config_map("a").await;
     assert_eq!(records.next().await, "started");
@@ -54,7 +53,7 @@ async fn a_stop_finishes_keys_in_progress_and_leaves_queued_keys() {
 async fn reconciles_that_exceed_the_grace_period_are_cancelled_and_reported() {
     let fixture = Fixture::started();
     let (recorder, mut records) = recorder();
-    let builder = Controller::for_informer("web", &fixture.config_maps)
+    let builder = Controller::new("web", &fixture.config_maps)
         .max_concurrent_reconciles(2)
         .graceful_shutdown_timeout(Duration::from_secs(3));
     let running = Running::new(builder.build(reconciling_for(Duration::from_hours(1), recorder)));
@@ -82,8 +81,7 @@ async fn a_stop_is_bounded_even_if_a_reconcile_blocks_its_thread_and_names_its_k
         assert!(state.1.lock().unwrap().recv().is_err(), "released by the end of the test");
         Ok::<_, ReconcileError>(())
     });
-    let builder =
-        Controller::for_informer("web", &fixture.config_maps).graceful_shutdown_timeout(Duration::from_millis(50));
+    let builder = Controller::new("web", &fixture.config_maps).graceful_shutdown_timeout(Duration::from_millis(50));
     let running = Running::new(builder.build(reconciler));
     fixture.config_map("a").await;
     records.next().await;
@@ -102,7 +100,7 @@ async fn no_task_outlives_a_run_that_ends_or_is_dropped() {
     fixture.factory.wait_for_sync(Duration::from_secs(10)).await.unwrap();
     let before = alive();
     let build = |recorder| {
-        let builder = Controller::for_informer("test", &fixture.config_maps).max_concurrent_reconciles(3);
+        let builder = Controller::new("test", &fixture.config_maps).max_concurrent_reconciles(3);
         builder.build(reconciling_for(Duration::from_secs(1), recorder))
     };
     let (recorder, mut records) = recorder();
@@ -125,7 +123,7 @@ async fn a_dropped_controller_receives_no_events() {
     let fixture = Fixture::started();
     let alive = Arc::new(());
     let held = Arc::clone(&alive);
-    let builder = Controller::for_informer("test", &fixture.config_maps).watches(&fixture.secrets, move |_| {
+    let builder = Controller::new("test", &fixture.config_maps).watches(&fixture.secrets, move |_| {
         let _held = &held;
         []
     });
@@ -142,7 +140,7 @@ async fn a_dropped_controller_receives_no_events() {
 #[tokio::test(start_paused = true)]
 async fn shutting_down_the_queue_ends_the_run() {
     let fixture = Fixture::started();
-    let controller = Controller::for_informer("test", &fixture.config_maps).build(recording_reconciler(recorder().0));
+    let controller = Controller::new("test", &fixture.config_maps).build(recording_reconciler(recorder().0));
     let queue = controller.queue().clone();
     let running = Running::new(controller);
     fixture.config_maps.wait_for_sync().await.unwrap();
@@ -155,7 +153,7 @@ async fn shutting_down_the_queue_ends_the_run() {
 async fn a_signal_stops_the_controller() {
     let fixture = Fixture::started();
     let (recorder, mut records) = recorder();
-    let controller = Controller::for_informer("test", &fixture.config_maps).build(recording_reconciler(recorder));
+    let controller = Controller::new("test", &fixture.config_maps).build(recording_reconciler(recorder));
     let running = tokio::spawn(controller.run_until_signal());
     fixture.config_map("a").await;
     assert_eq!(records.next_key().await, "default/a", "the handler of the signal is installed");

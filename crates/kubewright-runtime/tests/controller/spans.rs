@@ -29,7 +29,7 @@ fn field(controller: &str, message: &str, name: &str) -> Vec<String> {
 async fn a_reconciliation_has_a_span_with_the_fields_of_controller_runtime() {
     let fixture = Fixture::started();
     let (recorder, mut records) = recorder();
-    let controller = Controller::for_informer("spans", &fixture.config_maps).build(move |key: ObjectKey| {
+    let controller = Controller::new("spans", &fixture.config_maps).build(move |key: ObjectKey| {
         let recorder = recorder.clone();
         async move {
             tracing::info!("reconciling");
@@ -67,7 +67,7 @@ async fn the_trigger_is_the_event_or_the_result_that_added_the_key() {
     let fixture = Fixture::new();
     fixture.config_map("a").await;
     let results = vec![Err("failed"), Ok(Action::Requeue), Ok(Action::RequeueAfter(Duration::from_secs(60)))];
-    let builder = Controller::for_informer("triggers", &fixture.config_maps).owns(&fixture.secrets);
+    let builder = Controller::new("triggers", &fixture.config_maps).owns(&fixture.secrets);
     let controller = builder.build(with_results(results));
     fixture.factory.start();
     let running = Running::new(controller);
@@ -104,8 +104,8 @@ async fn the_requests_of_a_reconciler_are_in_its_span() {
     let fixture = Fixture::with_client(server().client_with(requests));
     fixture.factory.start();
     let (recorder, mut records) = recorder();
-    let builder = Controller::for_informer("requests", &fixture.config_maps);
-    let controller = builder.build_with_client(&fixture.client, move |client| {
+    let builder = Controller::new("requests", &fixture.config_maps);
+    let controller = builder.client(&fixture.client).build_with_client(move |client| {
         move |key: ObjectKey| {
             let (recorder, secrets) = (recorder.clone(), Api::<Secret>::namespaced(client.clone(), "default"));
             async move {

@@ -33,7 +33,7 @@ async fn a_mapping_that_panics_is_retried_and_loses_no_key() {
     let fixture = Fixture::started();
     let (recorder, mut records) = recorder();
     let check = panics_at_first(3);
-    let builder = Controller::for_informer("test", &fixture.config_maps).watches(&fixture.secrets, move |secret| {
+    let builder = Controller::new("test", &fixture.config_maps).watches(&fixture.secrets, move |secret| {
         check();
         [ObjectKey::namespaced("mapped", secret.metadata.name.as_deref().unwrap())]
     });
@@ -61,7 +61,7 @@ async fn an_event_whose_predicate_panics_matches() {
         false
     });
     let watch = Watch::new(&fixture.config_maps).with_predicate(predicate);
-    let running = Running::new(Controller::for_informer("test", watch).build(recording_reconciler(recorder)));
+    let running = Running::new(Controller::new("test", watch).build(recording_reconciler(recorder)));
     fixture.config_map("a").await;
     assert_eq!(records.next_key().await, "default/a");
     let error = fixture.config_maps.last_error().unwrap();
@@ -80,7 +80,7 @@ async fn a_key_for_which_the_mapping_of_a_gate_panics_is_requeued() {
         check();
         [key.clone()]
     };
-    let builder = Controller::for_informer("test", &fixture.config_maps).read_your_writes_of(&gate, keys);
+    let builder = Controller::new("test", &fixture.config_maps).read_your_writes_of(&gate, keys);
     let running = Running::new(builder.build(recording_reconciler(recorder)));
     fixture.config_map("a").await;
     assert_eq!(records.next_key().await, "default/a");
@@ -102,7 +102,7 @@ impl Hash for Unhashable {
 async fn a_controller_whose_informer_dies_stops_with_an_error_that_names_it() {
     let fixture = Fixture::started();
     fixture.secrets.add_index(Index::<Secret, _>::new("unhashable", |_| vec![Unhashable])).unwrap();
-    let builder = Controller::for_informer("web", &fixture.config_maps).owns(&fixture.secrets);
+    let builder = Controller::new("web", &fixture.config_maps).owns(&fixture.secrets);
     let controller = builder.build(recording_reconciler(recorder().0));
     controller.wait_for_sync().await.unwrap();
     let running = Running::new(controller);
@@ -116,7 +116,7 @@ async fn a_controller_whose_informer_dies_stops_with_an_error_that_names_it() {
 #[tokio::test(start_paused = true)]
 async fn a_controller_whose_informer_is_stopped_stops_with_an_error_that_names_it() {
     let fixture = Fixture::started();
-    let controller = Controller::for_informer("web", &fixture.config_maps).build(recording_reconciler(recorder().0));
+    let controller = Controller::new("web", &fixture.config_maps).build(recording_reconciler(recorder().0));
     controller.wait_for_sync().await.unwrap();
     let running = Running::new(controller);
     tokio::time::sleep(Duration::from_secs(1)).await;
@@ -133,7 +133,7 @@ async fn a_reconcile_that_hangs_is_cancelled_after_five_minutes_by_default() {
         recorder.record(Instant::now());
         std::future::pending::<Result<(), ReconcileError>>().await
     });
-    let running = Running::new(Controller::for_informer("test", &fixture.config_maps).build(reconciler));
+    let running = Running::new(Controller::new("test", &fixture.config_maps).build(reconciler));
     fixture.config_map("a").await;
     let first = records.next().await;
     tokio::time::sleep(Duration::from_secs(290)).await;

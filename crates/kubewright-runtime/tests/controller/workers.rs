@@ -28,8 +28,7 @@ async fn different_keys_are_reconciled_concurrently_but_no_key_is() {
         state.1.record((count, Instant::now()));
         Ok::<_, ReconcileError>(())
     });
-    let controller =
-        Controller::for_informer("test", &fixture.config_maps).max_concurrent_reconciles(4).build(reconciler);
+    let controller = Controller::new("test", &fixture.config_maps).max_concurrent_reconciles(4).build(reconciler);
     for name in 0..KEYS {
         fixture.config_map(&name.to_string()).await;
     }
@@ -67,7 +66,7 @@ async fn with_busy_worker(action: fn(&str) -> Action) -> (Fixture, Running, Reco
         }
         Ok::<_, ReconcileError>(action(key.name()))
     });
-    let builder = Controller::for_informer("test", &fixture.config_maps).start_factory(&fixture.factory);
+    let builder = Controller::new("test", &fixture.config_maps).start_factory(&fixture.factory);
     let controller = builder.build(reconciler);
     let running = Running::new(controller);
     (fixture, running, records)

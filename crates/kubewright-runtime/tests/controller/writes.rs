@@ -35,8 +35,8 @@ async fn reconcile_secrets(
 }
 
 fn run_secrets(fixture: &Fixture, recorder: Recorder<usize>) -> Running {
-    let builder = Controller::for_informer("secrets", &fixture.config_maps).owns(&fixture.secrets);
-    Running::new(builder.for_object(fixture.client.clone(), |_| recorder, reconcile_secrets).build())
+    let builder = Controller::new("secrets", &fixture.config_maps).owns(&fixture.secrets);
+    Running::new(builder.reconcile_with(|_| recorder, reconcile_secrets).build())
 }
 
 #[tokio::test(start_paused = true)]
@@ -75,8 +75,8 @@ async fn an_owner_of_another_namespace_is_rejected() {
         context.record(error.to_string());
         Ok::<_, Error>(())
     };
-    let builder = Controller::for_informer("test", &fixture.config_maps);
-    let running = Running::new(builder.for_object(fixture.client.clone(), |_| recorder, reconcile).build());
+    let builder = Controller::new("test", &fixture.config_maps);
+    let running = Running::new(builder.reconcile_with(|_| recorder, reconcile).build());
     fixture.config_map("a").await;
     assert_eq!(
         records.next().await,
@@ -132,8 +132,8 @@ async fn a_status_that_does_not_change_is_not_sent() {
         context.record(context.update_status(&*deployment, |deployment| set_replicas(deployment, 3)).await?);
         Ok::<_, Error>(())
     };
-    let builder = Controller::for_informer("test", &deployments);
-    let running = Running::new(builder.for_object(fixture.client.clone(), |_| recorder, reconcile).build());
+    let builder = Controller::new("test", &deployments);
+    let running = Running::new(builder.reconcile_with(|_| recorder, reconcile).build());
     create_deployment(&fixture).await;
     assert_eq!((records.next().await, records.next().await), (true, false));
     let status = fixture.api::<Deployment>().get("web").await.unwrap().status.unwrap();
@@ -156,8 +156,8 @@ async fn a_loop_of_own_writes_is_logged() {
         }
         Ok::<_, Error>(())
     };
-    let builder = Controller::for_informer("looping", &deployments);
-    let running = Running::new(builder.for_object(fixture.client.clone(), |_| recorder, reconcile).build());
+    let builder = Controller::new("looping", &deployments);
+    let running = Running::new(builder.reconcile_with(|_| recorder, reconcile).build());
     create_deployment(&fixture).await;
     while records.next().await < 10 {}
     tokio::time::sleep(Duration::from_secs(1)).await;

@@ -165,11 +165,11 @@ async fn a_sharding_runs_once() {
 async fn a_controller_whose_kind_has_no_namespace_is_not_sharded_by_namespace() {
     let sharding = Sharding::by_namespace(config("a"));
     let factory = InformerFactory::new(ApiServer::new().client());
-    let controller = Controller::for_informer("nodes", &factory.informer::<Node>())
+    let controller = Controller::new("nodes", &factory.informer::<Node>())
         .sharding(&sharding)
         .build(|_: ObjectKey| async { Ok::<_, ReconcileError>(()) });
     let error = controller.run(CancellationToken::new()).await.unwrap_err();
-    assert!(matches!(error, RunError::Sharding { .. }), "{error}");
+    assert!(matches!(error, RunError::Invalid { .. }), "{error}");
     let expected = "controller `nodes` cannot start: `nodes` have no namespace, so one replica would have all; shard them \
                     by UID";
     assert_eq!(error.to_string(), expected);

@@ -163,7 +163,7 @@ impl Replica {
         let informer = factory.informer::<ConfigMap>();
         let lister = informer.lister();
         let reconciler = reconciler(identity, record, lister.clone(), options.duration);
-        let controller = Controller::for_informer(options.controller, &informer)
+        let controller = Controller::new(options.controller, &informer)
             .sharding(&sharding)
             .max_concurrent_reconciles(64)
             .start_factory(&factory)

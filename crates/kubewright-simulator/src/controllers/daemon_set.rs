@@ -53,11 +53,11 @@ pub(super) fn controller(environment: &Environment) -> Controller {
     let state = State { pods: pods.store(), nodes: nodes.store(), revisions: revisions.store(), events, clock };
     let known = sets.store();
     let all = move |_: &Node| known.list().iter().map(|set| ObjectKey::from_object(&**set)).collect::<Vec<_>>();
-    Controller::for_informer("daemonset", &sets)
+    Controller::new("daemonset", &sets)
         .owns(&pods)
         .owns(&revisions)
         .watches(&nodes, all)
-        .for_object(environment.client.clone(), move |_| state, reconcile)
+        .reconcile_with(move |_| state, reconcile)
         .build()
 }
 

@@ -50,11 +50,11 @@ pub(super) fn controller(environment: &Environment) -> Controller {
         let deployment = set.as_deref().and_then(controller_of);
         deployment.map(|owner| kubewright_runtime::ObjectKey::namespaced(namespace, &owner.name))
     };
-    Controller::for_informer("deployment", &deployments)
+    Controller::new("deployment", &deployments)
         .owns(&sets)
         .watches(&pods, deployment_of)
         .max_concurrent_reconciles(5)
-        .for_object(environment.client.clone(), move |_| state, reconcile)
+        .reconcile_with(move |_| state, reconcile)
         .build()
 }
 

@@ -46,10 +46,10 @@ pub(super) fn controller(environment: &Environment) -> Controller {
         let selecting = services.iter().filter(|service| selects(service, pod));
         selecting.map(|service| ObjectKey::from_object(&**service)).collect::<Vec<_>>()
     };
-    Controller::for_informer("endpointslice", &services)
+    Controller::new("endpointslice", &services)
         .owns(&slices)
         .watches(&pods, services_of)
-        .for_object(environment.client.clone(), move |_| state, reconcile)
+        .reconcile_with(move |_| state, reconcile)
         .build()
 }
 

@@ -37,10 +37,7 @@ pub(super) fn controller(environment: &Environment) -> Controller {
     let (jobs, pods) = (environment.factory.informer::<Job>(), environment.pods());
     let (events, clock) = (environment.recorder("job-controller"), environment.clock);
     let state = State { pods: pods.store(), events, clock };
-    Controller::for_informer("job", &jobs)
-        .owns(&pods)
-        .for_object(environment.client.clone(), move |_| state, reconcile)
-        .build()
+    Controller::new("job", &jobs).owns(&pods).reconcile_with(move |_| state, reconcile).build()
 }
 
 async fn reconcile(job: Arc<Job>, context: ReconcileContext<State>) -> Result<Action, ReconcileError> {

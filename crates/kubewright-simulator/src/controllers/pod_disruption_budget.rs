@@ -59,11 +59,11 @@ pub(super) fn controller(environment: &Environment) -> Controller {
         first_seen: Mutex::default(),
     };
     let (of_pod, of_deployment, of_set) = (budgets.store(), budgets.store(), budgets.store());
-    Controller::for_informer("disruption", &budgets)
+    Controller::new("disruption", &budgets)
         .watches(&pods, move |pod| budgets_of(&of_pod, pod))
         .watches(&deployments, move |deployment| in_namespace(&of_deployment, deployment.metadata.namespace.as_deref()))
         .watches(&stateful_sets, move |set| in_namespace(&of_set, set.metadata.namespace.as_deref()))
-        .for_object(environment.client.clone(), move |_| state, reconcile)
+        .reconcile_with(move |_| state, reconcile)
         .build()
 }
 

@@ -30,10 +30,10 @@ pub(super) fn controller(environment: &Environment) -> Controller {
     let (sets, pods) = (environment.factory.informer::<ReplicaSet>(), environment.pods());
     let (events, clock) = (environment.recorder("replicaset-controller"), environment.clock);
     let state = State { pods: pods.store(), events, clock };
-    Controller::for_informer("replicaset", &sets)
+    Controller::new("replicaset", &sets)
         .owns(&pods)
         .max_concurrent_reconciles(5)
-        .for_object(environment.client.clone(), move |_| state, reconcile)
+        .reconcile_with(move |_| state, reconcile)
         .build()
 }
 

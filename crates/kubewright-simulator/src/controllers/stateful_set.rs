@@ -37,11 +37,7 @@ pub(super) fn controller(environment: &Environment) -> Controller {
     let pods = environment.pods();
     let (events, clock) = (environment.recorder("statefulset-controller"), environment.clock);
     let state = State { pods: pods.store(), revisions: revisions.store(), events, clock };
-    Controller::for_informer("statefulset", &sets)
-        .owns(&pods)
-        .owns(&revisions)
-        .for_object(environment.client.clone(), move |_| state, reconcile)
-        .build()
+    Controller::new("statefulset", &sets).owns(&pods).owns(&revisions).reconcile_with(move |_| state, reconcile).build()
 }
 
 /// A set with its pods.

@@ -17,7 +17,7 @@ const LABEL: &str = "widgets.example.dev/widget";
 pub(crate) fn controller(clientset: Clientset, factory: &SharedInformerFactory) -> Controller {
     let (widgets, config_maps) = (factory.widgets_v1().widgets(), factory.core_v1().config_maps());
     let reconciler = WidgetReconciler { clientset, widgets: widgets.lister(), config_maps: config_maps.lister() };
-    Controller::for_informer("widgets", &widgets).watches(&config_maps, widget_of).build(reconciler)
+    Controller::new("widgets", &widgets).watches(&config_maps, widget_of).build(reconciler)
 }
 
 /// Maps a managed ConfigMap to its Widget, which has the same name.

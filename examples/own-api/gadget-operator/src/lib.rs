@@ -10,7 +10,7 @@ pub async fn run(clientset: Clientset, stop: CancellationToken) -> anyhow::Resul
     let factory = SharedInformerFactory::new(&clientset);
     let gadgets = factory.gadgets_v1().gadgets();
     let lister = gadgets.lister();
-    let controller = Controller::for_informer("gadgets", &gadgets)
+    let controller = Controller::new("gadgets", &gadgets)
         .build(move |key| set_ready(clientset.clone(), lister.clone(), key));
     factory.start();
     controller.run(stop).await?;

@@ -1,6 +1,6 @@
 //! The matrix: a kind for each scope, status and choice of verbs, and kinds with every extension method.
 
-use kubewright_core::meta::ApiGroup;
+use renamed::core::meta::ApiGroup;
 
 mod table;
 pub mod v1;

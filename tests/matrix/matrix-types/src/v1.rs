@@ -4,13 +4,13 @@ use k8s_openapi::{
     api::autoscaling::v1::Scale,
     apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta},
 };
-use kubewright_core::{ApplyConfiguration, DeepCopy, Object, ObjectList};
+use renamed::core::{ApiObject, ApiType, ApplyConfiguration, DeepCopy, Object, ObjectList};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// The desired state of any kind of the matrix.
-#[derive(Clone, Debug, Default, PartialEq, ApplyConfiguration, DeepCopy, Deserialize, JsonSchema, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, ApiType)]
 pub struct Spec {
     /// A word.
     pub word: Option<String>,
@@ -19,7 +19,7 @@ pub struct Spec {
 }
 
 /// The observed state of any kind of the matrix.
-#[derive(Clone, Debug, Default, PartialEq, ApplyConfiguration, DeepCopy, Deserialize, JsonSchema, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, ApiType)]
 pub struct Status {
     /// A word.
     pub word: Option<String>,
@@ -96,9 +96,9 @@ macro_rules! list {
 /// Declares a kind with every extension method: each verb on the object, its status and its scale, with the kind's own
 /// types and with others.
 macro_rules! extended {
-    ($kind:ident $list:ident $($scope:ident)?) => {
+    ($kind:ident $($scope:ident)?) => {
         #[doc = concat!("The kind `", stringify!($kind), "`, whose client has every extension method.")]
-        #[derive(Clone, Debug, Default, PartialEq, ApplyConfiguration, DeepCopy, JsonSchema, Object)]
+        #[derive(Clone, Debug, Default, PartialEq, ApiObject)]
         #[genclient(
             $($scope,)?
             method(name = get_own, verb = get),
@@ -147,13 +147,11 @@ macro_rules! extended {
             /// The observed state.
             pub status: Option<Status>,
         }
-
-        list! { $list of $kind }
     };
 }
 
-extended! { NamespacedExtended NamespacedExtendedList }
-extended! { ClusterExtended ClusterExtendedList non_namespaced }
+extended! { NamespacedExtended }
+extended! { ClusterExtended non_namespaced }
 
 macro_rules! declare {
     ($(
@@ -165,7 +163,7 @@ macro_rules! declare {
             $(list! { $list of $kind })?
         )*
 
-        kubewright_core::group_version! {
+        renamed::core::group_version! {
             group = "matrix.example.org",
             version = "v1",
             kinds = [

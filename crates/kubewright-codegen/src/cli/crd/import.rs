@@ -1,11 +1,15 @@
 //! `crd import`: Rust types from existing definitions.
 
-use std::{path::PathBuf, process::ExitCode};
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
 use anyhow::{Result, bail};
 
 use super::{super::print::print, source};
 use crate::{
+    crates::Crates,
     import::{self, ImportedModule, KubernetesTypes},
     output::write_new,
 };
@@ -38,7 +42,11 @@ pub(super) fn run(args: &Import) -> Result<ExitCode> {
     }
     let all: Vec<_> = all.into_values().collect();
     let kubernetes_types = if args.own_types { KubernetesTypes::Generate } else { KubernetesTypes::Reuse };
-    let modules = import::import(&all, kubernetes_types)?;
+    let crates = crates(args)?;
+    let mut modules = import::import(&all, kubernetes_types)?;
+    for module in &mut modules {
+        module.source = crates.rename(std::mem::take(&mut module.source));
+    }
     match &args.out {
         Some(directory) => {
             let files: Vec<_> =
@@ -53,6 +61,14 @@ pub(super) fn run(args: &Import) -> Result<ExitCode> {
         eprintln!("note: {note}");
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the dependency of the package that contains the directory: the facade, unless its manifest has another one.
+fn crates(args: &Import) -> Result<Crates> {
+    let directory = std::path::absolute(args.out.as_deref().unwrap_or(Path::new(".")))?;
+    let manifest = directory.ancestors().map(|parent| parent.join("Cargo.toml")).find(|manifest| manifest.is_file());
+    let found = manifest.map_or(Ok(None), |manifest| Crates::of(&manifest))?;
+    Ok(found.unwrap_or_else(|| Crates::Facade("kubewright".to_owned())))
 }
 
 /// Returns the remaining manual steps.

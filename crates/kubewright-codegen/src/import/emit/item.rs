@@ -22,11 +22,10 @@ pub(super) fn item(i: usize, scope: &Scope<'_>) -> Vec<TokenStream> {
     let DocAttributes { docs, helpers } = item_docs(&item.docs);
     let schema = attributes::of_type(&item.attributes);
     let default = scope.types.has_default(i).then(|| quote!(Default,));
-    let [apply, deep_copy, crd_schema] =
-        ["ApplyConfiguration", "DeepCopy", "CrdSchema"].map(|name| scope.path(&format!("kubewright_core::{name}")));
+    let api_type = scope.path("kubewright_core::ApiType");
     let [deserialize, serialize] = ["Deserialize", "Serialize"].map(|name| scope.path(&format!("serde::{name}")));
     let derives = quote! {
-        #[derive(Clone, Debug, #default PartialEq, #apply, #deep_copy, #deserialize, #crd_schema, #serialize)]
+        #[derive(Clone, Debug, #default PartialEq, #deserialize, #serialize, #api_type)]
     };
     match &item.body {
         Body::Struct { .. } => {
@@ -42,9 +41,7 @@ pub(super) fn item(i: usize, scope: &Scope<'_>) -> Vec<TokenStream> {
             let variants = words.iter().map(|word| named_variant(word));
             vec![quote! {
                 #(#docs)*
-                #[derive(
-                    Clone, Copy, Debug, PartialEq, Eq, #apply, #deep_copy, #deserialize, #crd_schema, #serialize
-                )]
+                #[derive(Clone, Copy, Debug, PartialEq, Eq, #deserialize, #serialize, #api_type)]
                 #(#helpers)* #(#schema)*
                 pub enum #name { #(#variants,)* }
             }]

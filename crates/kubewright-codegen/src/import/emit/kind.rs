@@ -13,7 +13,7 @@ use super::{
 };
 use crate::names::ident;
 
-/// Returns the type of a kind with the functions of its defaults, and its list.
+/// Returns the type of a kind with the functions of its defaults, and its list if the derive would generate another one.
 pub(super) fn items(kind: &Kind, item: usize, scope: &Scope<'_>) -> Vec<TokenStream> {
     let name = &scope.items[item];
     let DocAttributes { docs, helpers } = item_docs(&scope.types.items[item].docs);
@@ -24,12 +24,11 @@ pub(super) fn items(kind: &Kind, item: usize, scope: &Scope<'_>) -> Vec<TokenStr
     let deprecated = deprecated(kind);
     let (genclient, k8s, patches) = (genclient(kind), k8s(kind, name), patches(kind));
     let status = lacks_status(kind, scope.types).then(|| status(scope));
-    let [apply, deep_copy, crd_schema, object] = ["ApplyConfiguration", "DeepCopy", "CrdSchema", "Object"]
-        .map(|name| scope.path(&format!("kubewright_core::{name}")));
+    let api_object = scope.path("kubewright_core::ApiObject");
     let metadata = scope.path("k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta");
     let root = quote! {
         #(#docs)* #deprecated #defaults
-        #[derive(Clone, Debug, #default PartialEq, #apply, #deep_copy, #crd_schema, #object)]
+        #[derive(Clone, Debug, #default PartialEq, #api_object)]
         #genclient
         #[k8s(#(#k8s),*)]
         #(#helpers)* #camel_case #(#schema)* #patches
@@ -40,7 +39,7 @@ pub(super) fn items(kind: &Kind, item: usize, scope: &Scope<'_>) -> Vec<TokenStr
             #status
         }
     };
-    [root].into_iter().chain(functions).chain([list(kind, name, scope)]).collect()
+    [root].into_iter().chain(functions).chain(has_own_list(kind, name).then(|| list(kind, name, scope))).collect()
 }
 
 /// Whether the kind has a status subresource, but no `status` in its schema. The type needs a field for it.
@@ -79,6 +78,12 @@ fn list(kind: &Kind, item: &Ident, scope: &Scope<'_>) -> TokenStream {
     }
 }
 
+/// Whether the list that `ApiObject` generates for a kind of this type name would have another name or kind.
+pub(super) fn has_own_list(kind: &Kind, type_name: &Ident) -> bool {
+    let Names { kind, list_kind, list_type_name, .. } = &kind.names;
+    *list_type_name != format!("{type_name}List") || *list_kind != format!("{kind}List")
+}
+
 /// Returns `#[k8s(kind = "..")]` if the derive would give the list another kind.
 fn list_k8s(kind: &Kind, item: &Ident) -> Option<TokenStream> {
     let Names { kind, list_kind, list_type_name, .. } = &kind.names;
@@ -111,6 +116,10 @@ fn k8s(kind: &Kind, type_name: &Ident) -> Vec<TokenStream> {
     let (name, plural) = (&names.kind, &names.plural);
     let mut keys = Vec::new();
     keys.extend((type_name != name).then(|| quote!(kind = #name)));
+    if has_own_list(kind, type_name) {
+        let list = ident(&names.list_type_name);
+        keys.push(quote!(list = #list));
+    }
     keys.push(quote!(plural = #plural));
     if names.singular != names.kind.to_lowercase() {
         let singular = &names.singular;
@@ -176,6 +185,10 @@ fn patches(kind: &Kind) -> Option<TokenStream> {
 /// Returns the declaration of the version.
 pub(super) fn group_version(module: &Module, scope: &Scope<'_>) -> TokenStream {
     let Module { group, version, kinds, .. } = module;
-    let kinds = kinds.iter().flat_map(|kind| [scope.items[kind.item].clone(), ident(&kind.names.list_type_name)]);
+    let kinds = kinds.iter().flat_map(|kind| {
+        let name = &scope.items[kind.item];
+        let list = has_own_list(kind, name).then(|| ident(&kind.names.list_type_name));
+        [name.clone()].into_iter().chain(list)
+    });
     quote!(kubewright_core::group_version! { group = #group, version = #version, kinds = [#(#kinds),*] })
 }

@@ -75,11 +75,15 @@ fn imports(module: &Module, scope: &Scope<'_>) -> (Vec<String>, Vec<String>) {
     });
     let mut paths: Vec<String> = Vec::new();
     let meta = "k8s_openapi::apimachinery::pkg::apis::meta::v1";
-    paths.extend(["ListMeta", "ObjectMeta"].map(|name| format!("{meta}::{name}")));
+    paths.push(format!("{meta}::ObjectMeta"));
     paths.extend(types.kubernetes().iter().map(|known| format!("{}::{}", known.module, known.name)));
-    let derives = ["ApplyConfiguration", "DeepCopy", "CrdSchema", "Object", "ObjectList"];
-    paths.extend(derives.map(|name| format!("kubewright_core::{name}")));
+    paths.push("kubewright_core::ApiObject".to_owned());
+    if module.kinds.iter().any(|kind| kind::has_own_list(kind, &scope.items[kind.item])) {
+        paths.push(format!("{meta}::ListMeta"));
+        paths.extend(["DeepCopy", "ObjectList"].map(|name| format!("kubewright_core::{name}")));
+    }
     if types.items.len() > module.kinds.len() {
+        paths.push("kubewright_core::ApiType".to_owned());
         paths.extend(["Deserialize", "Serialize"].map(|name| format!("serde::{name}")));
     }
     paths.extend(has_json.then(|| "serde_json::Value".to_owned()));

@@ -27,7 +27,7 @@ async fn main() -> Result<()> {
     let informers = SharedInformerFactory::with(&Clientset::new(client.clone()), |options| {
         options.defaults(|config| config.reflector(|reflector| reflector.metrics(reflector_metrics)))
     });
-    let controller = reconciler::controller(client, &informers, Arc::clone(&metrics));
+    let controller = reconciler::controller(&informers, Arc::clone(&metrics));
 
     let manager = Manager::for_config(config)?.metrics(metrics);
     // No program requests the metrics or the health.

@@ -7,7 +7,6 @@ use kubewright_apply::core_v1::ConfigMapApply;
 use kubewright_runtime::{
     Controller, Error, ReconcileContext,
     controller::{Predicate, Watch},
-    kube::Client,
     metrics::MetricsProvider,
 };
 use logger_client::SharedInformerFactory;
@@ -17,17 +16,13 @@ use logger_types::v2::{Logger, LoggerState, LoggerStatus};
 const WORKERS: usize = 4;
 
 /// Creates the controller of Loggers, which owns ConfigMaps.
-pub(crate) fn controller(
-    client: Client,
-    informers: &SharedInformerFactory,
-    metrics: Arc<dyn MetricsProvider>,
-) -> Controller {
+pub(crate) fn controller(informers: &SharedInformerFactory, metrics: Arc<dyn MetricsProvider>) -> Controller {
     let loggers = Watch::new(&informers.example_v2().loggers()).with_predicate(Predicate::generation_changed());
-    Controller::for_informer("loggers", loggers)
+    Controller::new("loggers", loggers)
         .owns(&informers.factory().informer::<ConfigMap>())
         .max_concurrent_reconciles(WORKERS)
         .metrics(metrics)
-        .for_object(client, |_| (), reconcile)
+        .reconcile(reconcile)
         .build()
 }
 

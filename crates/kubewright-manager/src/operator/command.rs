@@ -1,0 +1,99 @@
+//! The command line of an operator.
+
+use std::io::Write;
+
+use clap::{ArgMatches, Args, Command, FromArgMatches, Subcommand};
+use kube::{Client, Config};
+
+use super::{Operator, ProcessOptions, crds::Crds};
+use crate::{
+    manager::{BoxError, Replicas},
+    telemetry::Telemetry,
+};
+
+impl<O: Args + Clone + Send + Sync + 'static> Operator<O> {
+    /// Returns the commands of the operator.
+    pub(super) fn clap_command(&self) -> Command {
+        let process = |name: &'static str, about: &'static str| {
+            ProcessOptions::augment_args(O::augment_args(Command::new(name).about(about)))
+        };
+        let mut command = Command::new(self.name)
+            .version(self.version)
+            .about(self.about)
+            .subcommand_required(self.embedded.is_none())
+            .arg_required_else_help(self.embedded.is_none())
+            .subcommand(process("run", "Runs the operator in the cluster of the environment"))
+            .subcommand(process("manifests", "Prints what the operator needs from a cluster, as JSON"))
+            .subcommand(Crds::augment_subcommands(
+                Command::new("crds").about("Manages the CRDs of the operator").subcommand_required(true),
+            ))
+            .subcommand(Command::new("version").about("Prints the version"));
+        if self.embedded.is_some() {
+            let local = Command::new("local").about("Runs the operator on an API server in this process (the default)");
+            command = command.subcommand(O::augment_args(local));
+        }
+        for (name, about, _) in &self.commands {
+            command = command.subcommand(Command::new(*name).about(*about));
+        }
+        command
+    }
+
+    /// Runs the command.
+    pub(super) async fn execute(&self, matches: &ArgMatches) -> Result<(), BoxError> {
+        let none = ArgMatches::default();
+        let (name, matches) = matches.subcommand().unwrap_or(("local", &none));
+        match name {
+            "run" => self.run(O::from_arg_matches(matches)?, &ProcessOptions::from_arg_matches(matches)?).await,
+            "manifests" => {
+                let process = ProcessOptions::from_arg_matches(matches)?;
+                let description = self.describe(O::from_arg_matches(matches)?, &process)?;
+                print(&serde_json::to_string_pretty(&description)?)
+            }
+            "crds" => self.manage_crds(Crds::from_arg_matches(matches)?).await,
+            "version" => print(&format!("{} {}", self.name, self.version)),
+            "local" => self.run_embedded(matches).await,
+            other => match self.commands.iter().find(|(name, ..)| *name == other) {
+                Some((.., text)) => print(&text()?),
+                None => Err(format!("unknown command `{other}`").into()),
+            },
+        }
+    }
+
+    async fn run(&self, options: O, process: &ProcessOptions) -> Result<(), BoxError> {
+        let telemetry = Telemetry::new().log_format(process.log_format).install()?;
+        let manager = self.process_manager(Config::infer().await?, options, process, false)?;
+        let manager = manager.add(Replicas::All, "telemetry", telemetry).build()?;
+        Ok(manager.run_until_signal().await?)
+    }
+
+    async fn run_embedded(&self, matches: &ArgMatches) -> Result<(), BoxError> {
+        let embedded = self.embedded.as_ref().ok_or("there is no embedded API server")?;
+        // Without the command, the options have their defaults and those of the environment.
+        let defaults = O::augment_args(Command::new(self.name).no_binary_name(true));
+        let options = match O::from_arg_matches(matches) {
+            Ok(options) => options,
+            Err(_) => O::from_arg_matches(&defaults.try_get_matches_from([""; 0])?)?,
+        };
+        let telemetry = Telemetry::new().install()?;
+        let definitions = self.definitions_yaml()?;
+        let (client, add_server) = embedded.start(&definitions)?;
+        let manager = add_server(self.manager(client, options, Vec::new())?);
+        let manager = manager.add(Replicas::All, "telemetry", telemetry).build()?;
+        Ok(manager.run_until_signal().await?)
+    }
+
+    /// Returns the CRDs as YAML; empty without CRDs.
+    pub(super) fn definitions_yaml(&self) -> Result<String, BoxError> {
+        self.definitions.as_ref().map_or_else(|| Ok(String::new()), |generate| generate())
+    }
+}
+
+/// Returns a client of the cluster of the environment.
+pub(super) async fn client() -> Result<Client, BoxError> {
+    Ok(Client::try_from(Config::infer().await?)?)
+}
+
+/// Prints a text with one newline at its end.
+pub(super) fn print(text: &str) -> Result<(), BoxError> {
+    Ok(writeln!(std::io::stdout().lock(), "{}", text.trim_end())?)
+}

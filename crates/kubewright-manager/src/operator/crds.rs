@@ -1,0 +1,86 @@
+//! The command `crds` of an operator.
+
+use clap::{Args, Subcommand};
+use kube::{Client, Config};
+use kubewright_core::description::{ConversionWebhookDescription, WebhookNames};
+
+use super::{
+    Operator,
+    command::{client, print},
+    process::unused_config,
+};
+use crate::{
+    crds::{Definitions, Plan, migrate},
+    manager::BoxError,
+};
+
+/// The commands about the CRDs of an operator.
+#[derive(Debug, Subcommand)]
+pub(super) enum Crds {
+    /// Prints the CRDs as YAML
+    Print,
+    /// Prints the changes of the CRDs in the cluster of the environment
+    Diff(Conversion),
+    /// Prints the changes of the CRDs, applies them, and migrates stored objects to the storage version
+    Apply {
+        /// Applies breaking changes too
+        #[arg(long)]
+        allow_breaking: bool,
+        #[command(flatten)]
+        conversion: Conversion,
+    },
+    /// Rewrites the stored objects of a CRD in its storage version
+    Migrate {
+        /// The name of the CRD, such as `widgets.example.com`
+        name: String,
+    },
+}
+
+/// Where the conversion webhook is, and who signs its certificate.
+#[derive(Args, Debug)]
+pub(super) struct Conversion {
+    /// The prefix of the names of the objects of the webhooks; the name of the operator by default
+    #[arg(long, env, value_name = "PREFIX")]
+    name_prefix: Option<String>,
+    /// The namespace and the name of a Certificate of cert-manager, if it issues the certificate of the webhooks
+    #[arg(long, value_name = "NAMESPACE/NAME")]
+    inject_ca_from: Option<String>,
+}
+
+impl<O: Args + Clone + Send + Sync + 'static> Operator<O> {
+    pub(super) async fn manage_crds(&self, command: Crds) -> Result<(), BoxError> {
+        match command {
+            Crds::Print => print(&self.definitions_yaml()?),
+            Crds::Diff(conversion) => print(&self.plan(&conversion).await?.to_string()),
+            Crds::Apply { allow_breaking, conversion } => {
+                let plan = self.plan(&conversion).await?;
+                print(&plan.to_string())?;
+                let manager = format!("{}-crds", self.name);
+                for migration in plan.apply(&manager, allow_breaking).await? {
+                    print(&migration.to_string())?;
+                }
+                Ok(())
+            }
+            Crds::Migrate { name } => print(&migrate(client().await?, &name).await?.to_string()),
+        }
+    }
+
+    /// Compares the CRDs with those of the cluster. The webhook of the operator in the same namespace converts their
+    /// objects.
+    async fn plan(&self, conversion: &Conversion) -> Result<Plan, BoxError> {
+        let client = Client::try_from(Config::infer().await?)?;
+        let names = WebhookNames::new(conversion.name_prefix.as_deref().unwrap_or(self.name));
+        let definitions = Definitions::parse(&self.definitions_yaml()?)?.convert(
+            &self.conversions()?,
+            client.default_namespace(),
+            &names,
+            conversion.inject_ca_from.as_deref(),
+        );
+        Ok(definitions.plan(client).await?)
+    }
+
+    fn conversions(&self) -> Result<Vec<ConversionWebhookDescription>, BoxError> {
+        let Some(webhooks) = &self.webhooks else { return Ok(Vec::new()) };
+        Ok(webhooks(&Client::try_from(unused_config())?).describe().conversion_webhooks)
+    }
+}

@@ -1,0 +1,117 @@
+//! The operator as a process of a cluster: servers, webhooks, leader election, and its description.
+
+use std::sync::Arc;
+
+use clap::Args;
+use http::Uri;
+use kube::Config;
+use kubewright_core::description::{OperatorDescription, Permission, Verb};
+use kubewright_runtime::{LeaderElectionConfig, leader_election::unique_identity, metrics::PrometheusMetrics};
+
+use super::{Operator, ProcessOptions};
+use crate::{
+    crds::Definitions,
+    manager::{BoxError, Manager, ManagerBuilder, Replicas, WebhookCertificates},
+    serving::{Authenticator, Certificates, MetricsHandler, Router, Server, ServerConfig},
+};
+
+/// Returns a configuration for clients that send no request.
+pub(super) fn unused_config() -> Config {
+    Config::new(Uri::from_static("http://localhost"))
+}
+
+impl<O: Args + Clone + Send + Sync + 'static> Operator<O> {
+    /// Describes what the operator needs from a cluster.
+    pub(super) fn describe(&self, options: O, process: &ProcessOptions) -> Result<OperatorDescription, BoxError> {
+        let mut description = self.process_manager(unused_config(), options, process, true)?.describe()?;
+        let writes = self.status_permissions(&description)?;
+        description.permissions.extend(writes);
+        Ok(description)
+    }
+
+    /// Returns the permissions to write the status of reconciled kinds, if their CRD has the subresource.
+    fn status_permissions(&self, description: &OperatorDescription) -> Result<Vec<Permission>, BoxError> {
+        let definitions = Definitions::parse(&self.definitions_yaml()?)?;
+        let reconciled = description.controllers.iter().map(|controller| &controller.reconciles);
+        let with_status = reconciled.filter(|kind| definitions.has_status(&kind.group, &kind.plural, &kind.version));
+        Ok(with_status.map(|kind| kind.subresource_permission("status", [Verb::Patch, Verb::Update])).collect())
+    }
+
+    /// Returns the manager of the process, to be run or to be described.
+    pub(super) fn process_manager(
+        &self,
+        config: Config,
+        options: O,
+        process: &ProcessOptions,
+        describes_only: bool,
+    ) -> Result<ManagerBuilder, BoxError> {
+        let metrics = PrometheusMetrics::default();
+        let health = ServerConfig::new("health", 0).address(process.health_probe_bind_address);
+        let manager = Manager::for_config(config)?
+            .metrics(Arc::new(metrics.clone()))
+            .start_timeout(process.cache_sync_timeout)
+            .serve_health(health.describes_only(describes_only));
+        let manager = serve_metrics(manager, process, &metrics, describes_only)?;
+        let manager = self.serve_webhooks(manager, process, &metrics, describes_only)?;
+        let manager = self.elect_leader(manager, process, &metrics);
+        self.add_to(manager, options, process.watched_namespaces(), metrics)
+    }
+
+    fn elect_leader(
+        &self,
+        manager: ManagerBuilder,
+        process: &ProcessOptions,
+        metrics: &PrometheusMetrics,
+    ) -> ManagerBuilder {
+        if !process.leader_elect {
+            return manager;
+        }
+        let election = LeaderElectionConfig::new(self.name, unique_identity())
+            .lease_duration(process.leader_elect_lease_duration)
+            .renew_deadline(process.leader_elect_renew_deadline)
+            .retry_period(process.leader_elect_retry_period)
+            .metrics(Arc::new(metrics.clone()));
+        manager.leader_election(election)
+    }
+
+    /// Serves the webhooks, if there are any, with a mounted certificate or with one that the operator issues.
+    fn serve_webhooks(
+        &self,
+        manager: ManagerBuilder,
+        process: &ProcessOptions,
+        metrics: &PrometheusMetrics,
+        describes_only: bool,
+    ) -> Result<ManagerBuilder, BoxError> {
+        let Some(webhooks) = &self.webhooks else { return Ok(manager) };
+        let metrics = Arc::new(metrics.clone());
+        let webhooks = webhooks(manager.client()).metrics(metrics.clone());
+        let description = webhooks.describe();
+        if description.admission_webhooks.is_empty() && description.conversion_webhooks.is_empty() {
+            return Ok(manager);
+        }
+        let (directory, url) = (process.webhook_cert_path.clone(), process.webhook_url.clone());
+        let prefix = process.name_prefix.as_deref().unwrap_or(self.name);
+        let source = WebhookCertificates::select(directory, url, prefix);
+        let (manager, certificates) = manager.webhook_certificates(&source, &description, metrics)?;
+        let config = ServerConfig::new("webhook", 0).address(process.webhook_bind_address);
+        Ok(manager.serve_webhooks(config.describes_only(describes_only), certificates, &webhooks))
+    }
+}
+
+/// Serves the metrics over HTTPS, to clients that the API server authenticates and authorizes.
+fn serve_metrics(
+    manager: ManagerBuilder,
+    process: &ProcessOptions,
+    metrics: &PrometheusMetrics,
+    describes_only: bool,
+) -> Result<ManagerBuilder, BoxError> {
+    let handler = Authenticator::new(manager.client().clone()).protect(MetricsHandler::from(metrics.clone()));
+    let certificates = match &process.metrics_cert_path {
+        Some(directory) => Certificates::from_files(directory.join("tls.crt"), directory.join("tls.key"))?,
+        None => Certificates::self_signed(["localhost"])?,
+    };
+    let config = ServerConfig::new("metrics", 0).address(process.metrics_bind_address).max_body_size(0);
+    let config = config.describes_only(describes_only);
+    let server = Server::bind(config, Router::new().get("/metrics", handler))?.tls(certificates);
+    Ok(manager.add(Replicas::All, "metrics", server))
+}
