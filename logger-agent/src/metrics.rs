@@ -284,7 +284,7 @@ mod tests {
 
     #[test]
     fn the_guide_lists_every_metric() {
-        let guide = include_str!("../../docs/guides/agent.md");
+        let guide = include_str!("../../docs/example/agent.md");
         let text = Metrics::new().text();
         let kinds = text.lines().filter_map(|line| line.strip_prefix("# TYPE "));
         let missing: Vec<_> = kinds

@@ -6,7 +6,7 @@
 //! ```no_run
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 //! let clientset = logger_client::Clientset::try_default().await?;
-//! for object in clientset.example_v1().all_loggers().list(&Default::default()).await?.items {
+//! for object in clientset.example_v2().all_loggers().list(&Default::default()).await?.items {
 //!     println!("{:?}", object.metadata.name);
 //! }
 //! # Ok(())

@@ -10,7 +10,7 @@ macro_rules! pages {
 
 pages! {
     readme: "README.md",
-    agent: "docs/guides/agent.md",
+    agent: "docs/example/agent.md",
     crds: "docs/guides/crds.md",
     conversion: "docs/guides/conversion.md",
     policies: "docs/guides/policies.md",
@@ -28,7 +28,8 @@ pages! {
     apply: "docs/guides/apply.md",
     scheme: "docs/guides/scheme.md",
     adoption: "docs/guides/adoption.md",
-    logger_operator: "docs/guides/logger-operator.md",
+    logger_operator: "docs/example/logger-operator.md",
+    cookbook: "docs/guides/cookbook.md",
     client_go: "docs/coming-from/client-go.md",
     kube_runtime: "docs/coming-from/kube-runtime.md",
     metrics: "docs/reference/metrics.md",

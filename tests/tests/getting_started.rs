@@ -1,4 +1,4 @@
-//! Runs the page *Getting started* of the book: writes its files, runs its commands and compares their output.
+//! Runs the page *Anatomy of a project* of the book: writes its files, runs its commands and compares their output.
 
 use std::fs;
 

@@ -28,8 +28,8 @@ enum Xtask {
     Envtest(Forwarded),
     /// Derive metadata of Kubernetes types that their schemas lack from a real API server, or `--check` it.
     Overlay(Forwarded),
-    /// Run benchmarks against the Go tools and kube-rs: deep-copy, generator, derive, apiserver, runtime, memory,
-    /// operator, sharding, image.
+    /// Run benchmarks against the Go tools and kube-rs: deep-copy, conversion, generator, derive, apiserver, runtime,
+    /// memory, operator, sharding, image.
     Bench(Forwarded),
     /// Run test suites of other projects on the in-memory API server and on a real one, and compare the outcomes:
     /// controller-runtime, client-go, kube-rs, components.

@@ -63,10 +63,8 @@
 //! - Controllers other than the garbage collector, the namespace controller, the usage of quotas and the aggregation of
 //!   roles ([`Builder::collects_garbage`]): nothing creates the pods of a Deployment or writes another status.
 //! - Services: cluster IPs outside `10.0.0.0/16` and IPv6. Their `IPAddress` objects do not exist, and a `ServiceCIDR`
-//!   adds no addresses. The service account of a Pod (the `ServiceAccount` admission plugin) and the finalizers of
-//!   volumes and claims are not set.
-//! - Aggregated API servers: an `APIService` is stored, and its version is not served. Those of the served versions do
-//!   not exist, and neither do the default flow schemas and priority levels.
+//!   adds no addresses. The service account of a Pod (the `ServiceAccount` admission plugin) is not set.
+//! - Aggregated API servers: an `APIService` that refers to a service is stored, and its version is not served.
 //! - Certificates are not parsed. In `autoscaling/v1`, the annotations for metrics other than that of the CPU have the
 //!   representation of version 2.
 //! - Validation beyond the schemas covers the most common errors: containers, probes, volumes and mounts, strategies,
@@ -80,9 +78,9 @@
 //! - Times are returned as they were written, not in their shortest representation.
 //! - Kubelets: a pod on a node gets its grace period when it is deleted, and remains until it is deleted with a period
 //!   of 0.
-//! - Subresources other than `/status`, `/scale`, `/eviction` and `/binding` of a pod, `/finalize` of a namespace, and
-//!   `/token` of a service account. Ephemeral containers and resizes return 404, and so do logs except on a socket
-//!   (`serve::serve`).
+//! - Subresources other than `/status` and `/scale`; `/binding`, `/ephemeralcontainers`, `/eviction` and `/resize` of a
+//!   pod; `/finalize` of a namespace; `/approval` of a certificate signing request; and `/token` of a service account.
+//!   Logs return 404 except on a socket (`serve::serve`).
 //!
 //! # Reads
 //!
@@ -99,8 +97,8 @@
 //! built-in kinds. An object that is too large is stored without its managed fields if it fits then, as there. A JSON
 //! patch has at most 10,000 operations, which copy at most 3 MiB.
 //!
-//! JSON is nested up to 128 levels, where the real server accepts 10,000. Its invalid Unicode is replaced by U+FFFD, as
-//! there. Fields are in alphabetical order; the real server has those of built-in kinds in the order of its Go types.
+//! JSON is nested up to 10,000 levels, as on the real server. Its invalid Unicode is replaced by U+FFFD, as there. Fields
+//! of built-in kinds are in the order of kube-apiserver's Go types.
 //!
 //! In addition, nothing that a request computes is much larger than its body and the object, where the real server can
 //! run out of memory: aliases in YAML add at most 400,000 nodes and text of 6 MiB, defaults at most 3 MiB, errors are

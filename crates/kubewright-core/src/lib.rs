@@ -1,26 +1,25 @@
 //! Traits and plain data of Kubernetes API types: deep copy, objects, scheme and kind metadata.
 //!
-//! A crate of API types depends on this crate, and on serde and schemars for their derives. The derives of
-//! `logger-derive` are re-exported here, and their output refers to all items through this crate.
+//! A crate of API types depends on this crate, or on `kubewright`, which re-exports it, and on serde. The derives are
+//! re-exported here, and their output refers to all items through this crate.
 //!
 //! ```
 //! mod v1 {
-//!     use kubewright_core::{DeepCopy, Object, ObjectList};
+//!     use kubewright_core::{CrdSchema, DeepCopy, Object, ObjectList};
 //!     use kubewright_core::k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
-//!     use schemars::JsonSchema;
 //!     use serde::{Deserialize, Serialize};
 //!
 //!     /// A Widget rotates.
-//!     #[derive(Clone, Debug, DeepCopy, JsonSchema, Object)]
+//!     #[derive(Clone, Debug, CrdSchema, DeepCopy, Object)]
 //!     #[genclient]
-//!     #[k8s(short_names("wg"))]
+//!     #[k8s(short_names = ["wg"])]
 //!     pub struct Widget {
 //!         pub metadata: ObjectMeta,
 //!         pub spec: WidgetSpec,
 //!     }
 //!
 //!     /// The desired state of a Widget.
-//!     #[derive(Clone, Debug, DeepCopy, Deserialize, JsonSchema, Serialize)]
+//!     #[derive(Clone, CrdSchema, Debug, DeepCopy, Deserialize, Serialize)]
 //!     #[serde(rename_all = "camelCase")]
 //!     pub struct WidgetSpec {
 //!         /// Rotations per minute.

@@ -139,3 +139,24 @@ pub fn cli(groups: &[ApiGroup]) -> ExitCode {
 fn print(text: &str) {
     drop(writeln!(std::io::stdout().lock(), "{text}"));
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::Xtask;
+
+    #[test]
+    fn the_book_lists_every_command() {
+        let page = include_str!("../../../docs/reference/commands.md");
+        let missing: Vec<_> = Xtask::command()
+            .get_subcommands()
+            .map(|command| command.get_name().to_owned())
+            .filter(|name| {
+                let forms = [format!("`{name}`"), format!("`{name} "), format!("`cargo xtask {name}")];
+                !forms.iter().any(|form| page.contains(form))
+            })
+            .collect();
+        assert!(missing.is_empty(), "docs/reference/commands.md lacks {missing:?}");
+    }
+}

@@ -13,6 +13,8 @@ pub use crate::{
         kube::ResourceExt,
     },
 };
-pub use crate::{ApiObject, ApiType, ApplyConfiguration, Conditions, Convert, CrdSchema, DeepCopy, Object, ObjectList, new_condition};
+pub use crate::{
+    ApiObject, ApiType, ApplyConfiguration, Conditions, Convert, CrdSchema, DeepCopy, Object, ObjectList, new_condition,
+};
 #[cfg(feature = "manager")]
 pub use crate::{Operator, Replicas, Setup};

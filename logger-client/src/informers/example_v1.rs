@@ -18,7 +18,7 @@ impl ExampleV1Informers {
     /// Returns the informer of loggers.
     #[allow(deprecated)]
     #[deprecated(
-        note = "example.com/v1 Logger is deprecated in v0.2+; use example.com/v2 Logger"
+        note = "example.com/v1 Logger is deprecated in v0.1+; use example.com/v2 Logger"
     )]
     #[inline]
     pub fn loggers(&self) -> LoggerInformer {
@@ -31,6 +31,6 @@ impl ExampleV1Informers {
 /// A Logger periodically writes user activity to files. At least one Logger must always survive.
 #[allow(deprecated)]
 #[deprecated(
-    note = "example.com/v1 Logger is deprecated in v0.2+; use example.com/v2 Logger"
+    note = "example.com/v1 Logger is deprecated in v0.1+; use example.com/v2 Logger"
 )]
 pub type LoggerInformer = kubewright::runtime::SharedInformer<types::Logger>;

@@ -8,13 +8,13 @@ use logger_types::v1 as types;
 /// A Logger periodically writes user activity to files. At least one Logger must always survive.
 #[allow(deprecated)]
 #[deprecated(
-    note = "example.com/v1 Logger is deprecated in v0.2+; use example.com/v2 Logger"
+    note = "example.com/v1 Logger is deprecated in v0.1+; use example.com/v2 Logger"
 )]
 pub type LoggerLister = kubewright::runtime::Lister<types::Logger>;
 
 /// Lister of the [`Logger`](types::Logger) objects of one namespace in the store of an informer.
 #[allow(deprecated)]
 #[deprecated(
-    note = "example.com/v1 Logger is deprecated in v0.2+; use example.com/v2 Logger"
+    note = "example.com/v1 Logger is deprecated in v0.1+; use example.com/v2 Logger"
 )]
 pub type LoggerNamespaceLister = kubewright::runtime::NamespaceLister<types::Logger>;

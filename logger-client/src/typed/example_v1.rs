@@ -18,7 +18,7 @@ impl ExampleV1Client {
     /// Returns the client of loggers in a namespace.
     #[allow(deprecated)]
     #[deprecated(
-        note = "example.com/v1 Logger is deprecated in v0.2+; use example.com/v2 Logger"
+        note = "example.com/v1 Logger is deprecated in v0.1+; use example.com/v2 Logger"
     )]
     #[inline]
     pub fn loggers(&self, namespace: &str) -> LoggerClient {
@@ -27,7 +27,7 @@ impl ExampleV1Client {
     /// Returns the read-only client of loggers in all namespaces.
     #[allow(deprecated)]
     #[deprecated(
-        note = "example.com/v1 Logger is deprecated in v0.2+; use example.com/v2 Logger"
+        note = "example.com/v1 Logger is deprecated in v0.1+; use example.com/v2 Logger"
     )]
     #[inline]
     pub fn all_loggers(&self) -> kubewright::runtime::AllNamespaces<types::Logger> {
@@ -48,6 +48,6 @@ impl ExampleV1Client {
 /// ```
 #[allow(deprecated)]
 #[deprecated(
-    note = "example.com/v1 Logger is deprecated in v0.2+; use example.com/v2 Logger"
+    note = "example.com/v1 Logger is deprecated in v0.1+; use example.com/v2 Logger"
 )]
 pub type LoggerClient = kubewright::runtime::TypedClient<types::Logger>;

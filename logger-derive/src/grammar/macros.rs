@@ -77,7 +77,7 @@ pub(crate) const DERIVES: Section = Section {
             constraints: "The type also derives `Clone`, `Debug`, `DeepCopy` and `CrdSchema` (or `JsonSchema`), has \
                           a `metadata` field, and is listed in a `group_version!`. It does not derive `Serialize` \
                           and `Deserialize`: `Object` implements them.",
-            example: "#[derive(Clone, Debug, DeepCopy, JsonSchema, Object)]",
+            example: "#[derive(Clone, Debug, DeepCopy, CrdSchema, Object)]",
             ..EMPTY
         },
         AttributeKey {

@@ -9,7 +9,7 @@ use super::by_logger;
 use crate::metrics::{AGENTS_DESIRED, AGENTS_READY, INTERVAL};
 
 /// The page that describes what to do about each alert, in a section with its name.
-const RUNBOOK: &str = "docs/guides/runbook.md";
+const RUNBOOK: &str = "docs/example/runbook.md";
 
 /// A PrometheusRule of the Prometheus operator.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -11,6 +11,7 @@ mod fixture;
 mod invalid;
 mod lifecycle;
 mod observability;
+mod page;
 mod permissions;
 mod placement;
 mod status;

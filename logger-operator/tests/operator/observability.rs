@@ -45,12 +45,12 @@ fn the_dashboard_in_config_is_up_to_date() {
 
 #[test]
 fn the_runbook_describes_every_alert() {
-    let page = read("docs/guides/runbook.md");
+    let page = read("docs/example/runbook.md");
     let headings: Vec<_> = page.lines().filter_map(|line| line.strip_prefix("## ")).collect();
     for group in prometheus_rule().spec.groups {
         for rule in group.rules {
             assert!(headings.contains(&rule.alert), "{}", rule.alert);
-            let expected = format!("docs/guides/runbook.md#{}", rule.alert.to_lowercase());
+            let expected = format!("docs/example/runbook.md#{}", rule.alert.to_lowercase());
             assert_eq!(rule.annotations["runbook"], expected);
         }
     }

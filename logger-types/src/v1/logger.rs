@@ -11,7 +11,7 @@ use crate::v2;
 #[genclient]
 #[convert(hub = v2::Logger)]
 #[k8s(list = LoggerList)]
-#[k8s(lifecycle(introduced = "0.1", deprecated = "0.2", replacement = v2::Logger))]
+#[k8s(lifecycle(introduced = "0.1", deprecated = "0.1", replacement = v2::Logger))]
 #[k8s(short_names = ["lg"], categories = ["all"])]
 #[k8s(subresource(
     status,

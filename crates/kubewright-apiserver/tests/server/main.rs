@@ -18,6 +18,7 @@ mod garbage_collection;
 mod http_rules;
 mod kinds;
 mod limits;
+mod not_implemented;
 mod pagination;
 mod policies;
 mod protobuf;

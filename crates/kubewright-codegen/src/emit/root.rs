@@ -4,7 +4,11 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
 use super::{fake, source::Source};
-use crate::{api::Api, apply, layout::Layout};
+use crate::{
+    api::{Api, ClientKind, Group},
+    apply,
+    layout::Layout,
+};
 
 /// The modules, each with its layer.
 const LAYERS: [(&str, &str); 7] = [
@@ -54,7 +58,7 @@ pub(super) fn sources(api: &Api, layout: &Layout) -> Vec<Source> {
 fn docs(api: &Api, layout: &Layout) -> String {
     let groups: Vec<_> = api.groups.iter().map(|group| format!("- {}", group.described())).collect();
     let mut docs = format!("Typed clients, listers, informers and the scheme of\n{}\n", groups.join("\n"));
-    if let Some((group, kind)) = api.client_groups().find_map(|group| Some((group, group.kinds.first()?))) {
+    if let Some((group, kind)) = demonstrated(api) {
         let scoped = if kind.is_namespaced() { format!("all_{}()", kind.getter) } else { format!("{}()", kind.getter) };
         docs += &format!(
             "\n```no_run\n# async fn example() -> Result<(), Box<dyn std::error::Error>> {{\n\
@@ -65,4 +69,10 @@ fn docs(api: &Api, layout: &Layout) -> String {
         );
     }
     docs
+}
+
+/// Returns the kind of the example: the first one that is not deprecated, if there is one.
+fn demonstrated(api: &Api) -> Option<(&Group, &ClientKind)> {
+    let kinds = || api.client_groups().flat_map(|group| group.kinds.iter().map(move |kind| (group, kind)));
+    kinds().find(|(_, kind)| kind.deprecated.is_empty()).or_else(|| kinds().next())
 }

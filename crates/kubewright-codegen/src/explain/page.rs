@@ -1,4 +1,6 @@
-//! The page "Go tag → Rust attribute" of the documentation, from the data of `explain`.
+//! The page "Attributes and Go tags" of the documentation, from the data of `explain`.
+
+use std::collections::HashSet;
 
 use kubewright_core::grammar::{AttributeKey, Section};
 
@@ -9,21 +11,25 @@ use super::{
 use crate::{layout::Layout, output::File};
 
 const INTRODUCTION: &str = "\
-# Go tag → Rust attribute
+# Attributes and Go tags
 
-Every tag, marker and flag of the Go tools, and its equivalent. In a terminal, `cargo xtask codegen explain WORD` prints the
-entries of an attribute key or a Go tag; without a word it prints every attribute. The descriptions of attributes are generated
-from the table of their parser, so this page lists exactly what is accepted.
+Every attribute, and below every tag, marker and flag of the Go tools with its equivalent. In a terminal,
+`cargo xtask codegen explain WORD` prints the entries of an attribute key or a Go tag; without a word it prints every attribute.
+The descriptions of attributes are generated from the table of their parser, so this page lists exactly what is accepted.
 ";
 
 /// Returns the page.
 pub(crate) fn page(layout: &Layout) -> File {
     let mut text = INTRODUCTION.to_owned();
-    text += "\n## Tags with a corresponding attribute\n\n";
-    text += &table("Go", "Rust", SECTIONS.iter().flat_map(tags));
+    text += "\n## Every attribute\n";
+    text.extend(SECTIONS.iter().map(place));
+    text += "\n## Go tags with a corresponding attribute\n\n";
+    // A tag that applies to types, fields and items has one row.
+    let mut seen = HashSet::new();
+    text += &table("Go", "Rust", SECTIONS.iter().flat_map(tags).filter(|row| seen.insert(row.clone())));
     for (support, title, about, right) in [
-        (Support::Supported, "Tags and flags with another equivalent", "No attribute is needed.", "Equivalent"),
-        (Support::Excluded, "Excluded on purpose", "There will be no equivalent.", "Reason"),
+        (Support::Supported, "Go tags and flags with another equivalent", "No attribute is needed.", "Equivalent"),
+        (Support::Excluded, "Go tags excluded on purpose", "There will be no equivalent.", "Reason"),
     ] {
         text += &format!("\n## {title}\n\n{about}\n");
         for tool in TOOLS {
@@ -34,8 +40,6 @@ pub(crate) fn page(layout: &Layout) -> File {
             }
         }
     }
-    text += "\n## Every attribute\n";
-    text.extend(SECTIONS.iter().map(place));
     File::markdown("docs/attributes.md".to_owned(), layout, &text)
 }
 

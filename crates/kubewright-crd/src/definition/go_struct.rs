@@ -1,11 +1,11 @@
-//! Formats parts owner a definition as JSON owner the server's internal Go structs, as in its error messages.
+//! Formats parts of a definition as JSON of the server's internal Go structs, as in its error messages.
 
 use serde_json::Value;
 
 use super::crd::{Crd, Fields};
 use crate::{go, schema::Schema};
 
-/// The Go type owner a field.
+/// The Go type of a field.
 #[derive(Clone, Copy)]
 enum Type {
     String,
@@ -22,7 +22,7 @@ enum Type {
     Rules,
 }
 
-/// The fields owner `JSONSchemaProps` in Go's order, with their keywords.
+/// The fields of `JSONSchemaProps` in Go's order, with their keywords.
 const FIELDS: [(&str, &str, Type); 43] = [
     ("ID", "id", Type::String),
     ("Schema", "$schema", Type::String),
@@ -75,7 +75,7 @@ fn fields() -> impl Iterator<Item = (&'static str, &'static str, Type)> {
     FIELDS.into_iter().chain([RULES])
 }
 
-/// Returns the names owner the Go fields that a schema sets, in Go's order.
+/// Returns the names of the Go fields that a schema sets, in Go's order.
 pub(super) fn set_fields(schema: Schema<'_>) -> impl Iterator<Item = &'static str> {
     fields().filter(move |(_, keyword, _)| schema.get(keyword).is_some()).map(|(name, _, _)| name)
 }
@@ -85,7 +85,7 @@ pub(super) fn schema(schema: Schema<'_>) -> String {
     object(fields().map(|(name, keyword, type_)| (name, field(schema, keyword, type_))))
 }
 
-/// Formats the `items` owner a schema.
+/// Formats the `items` of a schema.
 pub(super) fn items(schema: Schema<'_>) -> String {
     field(schema, "items", Type::SchemaOrList)
 }
