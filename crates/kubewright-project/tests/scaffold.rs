@@ -119,9 +119,9 @@ fn a_project_has_few_files() {
         "my-operator-types/src/lib.rs",
         "my-operator/Cargo.toml",
         "my-operator/src/controllers.rs",
+        "my-operator/src/definitions.rs",
         "my-operator/src/lib.rs",
         "my-operator/src/main.rs",
-        "my-operator/src/options.rs",
         "my-operator/src/webhooks.rs",
         "my-operator/tests/description.rs",
         "rust-toolchain.toml",
@@ -179,6 +179,7 @@ fn an_api_is_created_with_one_line_in_a_file_of_the_user() {
         of the crate\n\
         replace my-operator/src/controllers.rs\n\
         create  my-operator/src/controllers/widget.rs\n\
+        replace my-operator/src/definitions.rs\n\
         replace my-operator/src/definitions.rs\n\
         create  my-operator/tests/widget.rs\n";
     assert_eq!(plan.to_string(), expected);

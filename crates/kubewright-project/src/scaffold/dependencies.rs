@@ -45,8 +45,8 @@ impl Dependencies {
     pub(super) fn note_about_images(&self) -> String {
         match self {
             Dependencies::Path(path) => format!(
-                "kubewright is in `{path}`, outside of the build context of the image, and of the \
-                 checkout of continuous integration. Both need `git = \"URL\"` in place of `path` in `Cargo.toml`.\n\n"
+                "kubewright is in `{path}`, outside of the build context of the image and of the checkout of\ncontinuous \
+                 integration. Both need `git = \"URL\"` in place of `path` in `Cargo.toml`.\n\n"
             ),
             Dependencies::Git { .. } | Dependencies::Version(_) => String::new(),
         }
