@@ -180,7 +180,6 @@ fn an_api_is_created_with_one_line_in_a_file_of_the_user() {
         replace my-operator/src/controllers.rs\n\
         create  my-operator/src/controllers/widget.rs\n\
         replace my-operator/src/definitions.rs\n\
-        replace my-operator/src/definitions.rs\n\
         create  my-operator/tests/widget.rs\n";
     assert_eq!(plan.to_string(), expected);
 }
