@@ -12,8 +12,8 @@ use std::{
 };
 
 use kubewright_codegen::{
-    Command, Crd, Import, Layout, generate_with_warnings,
-    internal::{ImportedModule, KubernetesTypes, differences, import, normalize},
+    Command, Crd, Import, ImportedModule, Layout, generate_with_warnings,
+    internal::{KubernetesTypes, differences, import, normalize},
 };
 use serde_json::{Value, json};
 
