@@ -90,6 +90,7 @@ fn a_new_project_works_at_once() {
     project.run("sed -i '/#.convert(/d' my-operator-types/src/apps_v1/log_file.rs");
     project.run("cargo xtask delete api --group apps --version v1 --kind LogFile --allow-dirty");
     project.run("cargo xtask delete import corpus_v1 --allow-dirty");
+    project.run("cargo xtask delete import corpus_v1beta1 --allow-dirty");
     project.run("cargo check --workspace --all-targets");
     fs::remove_dir_all(project.path.parent().unwrap()).unwrap();
 }
