@@ -54,6 +54,9 @@ fn compiles() {
     v1::add_to_scheme(&mut scheme).unwrap();
     let kinds: Vec<_> = scheme.kinds().map(|gvk| gvk.kind.to_string()).collect();
     assert_eq!(kinds, ["Widget", "WidgetList", "my-gadget", "my-gadgetList"]);
-    let list = v1::GadgetList { items: vec![v1::Gadget { metadata: Default::default() }], ..Default::default() };
+    let list = v1::GadgetList {
+        items: vec![v1::Gadget { metadata: kubewright_core::wire::ObjectMeta::default() }],
+        ..Default::default()
+    };
     assert_eq!(list.items.len(), 1);
 }

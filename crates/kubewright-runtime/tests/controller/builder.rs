@@ -81,8 +81,11 @@ async fn the_finalizer_of_a_builder_separates_the_cleanup_and_is_a_permission() 
         .reconcile_with(|_| recorder, record_key)
         .finalizer("example.com/test", cleanup)
         .build();
-    let patch = |permission: &Permission| permission.resource == "configmaps" && permission.verbs == [Verb::Patch];
-    assert!(controller.permissions().iter().any(patch));
+    let is_patch = |permission: &Permission| {
+        permission.rule.verbs == [Verb::Patch.name()]
+            && permission.rule.resources.iter().flatten().any(|resource| resource == "configmaps")
+    };
+    assert!(controller.permissions().iter().any(is_patch));
     let running = Running::new(controller);
     fixture.config_map("a").await;
     assert_eq!(records.next().await, "default/a");
