@@ -27,9 +27,9 @@ fn foreign_definition() -> PathBuf {
 /// The types of the two versions of the kind, which get the attributes that `create webhook --conversion` prints.
 const CONVERT: &str = "
 for type in LogFileSpec LogFileStatus LogFile; do
-    sed -i \"s/^pub struct $type {/#[derive(kubewright_core::Convert)]\\n#[convert(hub)]\\n&/\" \
+    sed -i \"s/^pub struct $type {/#[convert(hub)]\\n&/\" \
         my-operator-types/src/apps_v2/log_file.rs
-    sed -i \"s/^pub struct $type {/#[derive(kubewright_core::Convert)]\\n#[convert(hub = crate::apps_v2::$type)]\\n&/\" \
+    sed -i \"s/^pub struct $type {/#[convert(hub = crate::apps_v2::$type)]\\n&/\" \
         my-operator-types/src/apps_v1/log_file.rs
 done
 ";
@@ -86,10 +86,11 @@ fn a_new_project_works_at_once() {
     project.run("cargo xtask delete api --group '' --version v1beta1 --kind Person --allow-dirty");
     project.run("cargo xtask delete api --group tools --version v1 --kind Gear --allow-dirty");
     let noted = project.run("cargo xtask delete api --group apps --version v2 --kind LogFile --allow-dirty");
-    assert!(noted.contains("remove `Convert` and `#[convert(..)]`"), "{noted}");
-    project.run("sed -i '/kubewright_core::Convert)/d; /#.convert(/d' my-operator-types/src/apps_v1/log_file.rs");
+    assert!(noted.contains("remove `#[convert(..)]`"), "{noted}");
+    project.run("sed -i '/#.convert(/d' my-operator-types/src/apps_v1/log_file.rs");
     project.run("cargo xtask delete api --group apps --version v1 --kind LogFile --allow-dirty");
     project.run("cargo xtask delete import corpus_v1 --allow-dirty");
+    project.run("cargo xtask delete import corpus_v1beta1 --allow-dirty");
     project.run("cargo check --workspace --all-targets");
     fs::remove_dir_all(project.path.parent().unwrap()).unwrap();
 }

@@ -42,8 +42,7 @@ enum Run {
 }
 
 /// The features that no other crate enables: the API server as a program, the export of traces, and compact caches.
-pub(crate) const FEATURES: &str =
-    "kubewright-apiserver/program,kubewright-manager/otlp,kubewright-runtime/compact,tests/compact";
+pub(crate) const FEATURES: &str = "kubewright-apiserver/program,kubewright/compact,kubewright/otlp,tests/compact";
 
 const STEPS: &[Step] = &[
     // Of all features and platforms, which the offline commands of later steps need.

@@ -12,8 +12,8 @@ use std::{
 };
 
 use kubewright_codegen::{
-    Command, Crd, Import, Layout, generate_with_warnings,
-    internal::{ImportedModule, KubernetesTypes, differences, import, normalize},
+    Command, Crd, Import, ImportedModule, Layout, generate_with_warnings,
+    internal::{KubernetesTypes, differences, import, normalize},
 };
 use serde_json::{Value, json};
 
@@ -215,19 +215,22 @@ fn kinds_and_versions_may_have_any_name() {
 
 #[test]
 fn kinds_that_are_not_names_of_types_are_declared() {
-    for (kind, list_kind, types, is_list_declared) in [
-        ("widget", "widgetList", ["Widget", "WidgetSpec", "WidgetList"], false),
-        ("Foo-Bar", "Foo-BarList", ["FooBar", "FooBarSpec", "FooBarList"], false),
-        ("Foo-Bar", "foo-bars", ["FooBar", "FooBarSpec", "FooBars"], true),
-        ("widget", "WidgetList", ["Widget", "WidgetSpec", "WidgetList"], true),
-        ("widget", "Widget", ["Widget2", "Widget2Spec", "Widget"], false),
-        ("Self", "Selves", ["Itself", "ItselfSpec", "Selves"], false),
+    for (kind, list_kind, types, list, is_list_declared) in [
+        ("widget", "widgetList", ["Widget", "WidgetSpec"], None, false),
+        ("Foo-Bar", "Foo-BarList", ["FooBar", "FooBarSpec"], None, false),
+        ("Foo-Bar", "foo-bars", ["FooBar", "FooBarSpec"], Some("FooBars"), true),
+        ("widget", "WidgetList", ["Widget", "WidgetSpec"], Some("WidgetList"), true),
+        ("widget", "Widget", ["Widget2", "Widget2Spec"], Some("Widget"), false),
+        ("Self", "Selves", ["Itself", "ItselfSpec"], Some("Selves"), false),
     ] {
         let mut definition = with_field(json!({"type": "string"}));
         definition["spec"]["names"] = json!({"kind": kind, "listKind": list_kind, "plural": "widgets"});
         let source = import_one(&definition).source;
-        let is_declared = source.contains(&format!("#[k8s(kind = \"{kind}\", plural = \"widgets\")]"));
-        assert!(is_declared && types.iter().all(|name| source.contains(&format!("pub struct {name} {{"))), "{source}");
+        let list_key = list.map_or_else(String::new, |list| format!("list = {list}, "));
+        assert!(source.contains(&format!("#[k8s(kind = \"{kind}\", {list_key}plural = \"widgets\")]")), "{source}");
+        let types = types.into_iter().chain(list).collect::<Vec<_>>();
+        assert!(types.iter().all(|name| source.contains(&format!("pub struct {name} {{"))), "{source}");
+        assert_eq!(source.matches("pub struct").count(), types.len(), "{source}");
         assert_eq!(source.contains(&format!("#[k8s(kind = \"{list_kind}\")]")), is_list_declared, "{source}");
     }
 }

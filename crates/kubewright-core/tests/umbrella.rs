@@ -120,10 +120,13 @@ mod hub {
     }
 
     /// A kind without `PartialEq`, whose list is listed as well.
+    #[kubewright_core::defaults]
     #[derive(Clone, Debug, ApiObject)]
     #[k8s(scope = "Cluster")]
     pub struct Uncomparable {
         pub metadata: ObjectMeta,
+        #[default(3)]
+        pub size: i32,
     }
 }
 

@@ -119,9 +119,9 @@ fn a_project_has_few_files() {
         "my-operator-types/src/lib.rs",
         "my-operator/Cargo.toml",
         "my-operator/src/controllers.rs",
+        "my-operator/src/definitions.rs",
         "my-operator/src/lib.rs",
         "my-operator/src/main.rs",
-        "my-operator/src/options.rs",
         "my-operator/src/webhooks.rs",
         "my-operator/tests/description.rs",
         "rust-toolchain.toml",
@@ -148,7 +148,7 @@ fn dependencies_are_commits_paths_or_versions() {
     let git = |reference| Dependencies::Git { url: "https://example.com/a.git".to_owned(), reference };
     for (dependencies, expected) in [
         (version("1.0.0"), "version = \"1.0.0\""),
-        (Dependencies::Path("../toolchain".to_owned()), "path = \"../toolchain/crates/kubewright-core\""),
+        (Dependencies::Path("../toolchain".to_owned()), "path = \"../toolchain/crates/kubewright\""),
         (git(None), "git = \"https://example.com/a.git\""),
         (git(Some(Reference::Rev("abc".to_owned()))), "git = \"https://example.com/a.git\", rev = \"abc\""),
         (git(Some(Reference::Tag("v1".to_owned()))), "git = \"https://example.com/a.git\", tag = \"v1\""),
@@ -156,7 +156,7 @@ fn dependencies_are_commits_paths_or_versions() {
     ] {
         let tree = executed(&Tree::default(), &init(&model("a", "example.com"), &dependencies).unwrap());
         let manifest = file(&tree, "Cargo.toml");
-        assert!(manifest.contains(&format!("\nkubewright-core = {{ {expected} }}\n")), "{manifest}");
+        assert!(manifest.contains(&format!("\nkubewright = {{ {expected} }}\n")), "{manifest}");
         assert!(toml::from_str::<toml::Table>(manifest).is_ok());
         let is_outside = matches!(dependencies, Dependencies::Path(_));
         assert_eq!(file(&tree, "README.md").contains("outside of the build context"), is_outside);
@@ -179,6 +179,7 @@ fn an_api_is_created_with_one_line_in_a_file_of_the_user() {
         of the crate\n\
         replace my-operator/src/controllers.rs\n\
         create  my-operator/src/controllers/widget.rs\n\
+        replace my-operator/src/definitions.rs\n\
         create  my-operator/tests/widget.rs\n";
     assert_eq!(plan.to_string(), expected);
 }
@@ -192,7 +193,10 @@ fn a_second_kind_of_a_version_changes_no_file_of_the_user() {
     let version = file(&tree, "my-operator-types/src/apps_v1.rs");
     assert!(version.contains("mod gadget;\nmod widget;\n\npub use gadget::*;\npub use widget::*;\n"), "{version}");
     let controllers = file(&tree, "my-operator/src/controllers.rs");
-    assert!(controllers.contains("gadget::add_to(manager, setup);\n    manager = widget::add_to"), "{controllers}");
+    assert!(
+        controllers.contains(".controller(gadget::controller)\n        .controller(widget::controller)"),
+        "{controllers}"
+    );
 }
 
 #[test]
@@ -239,8 +243,7 @@ fn versions_are_converted_through_a_hub() {
     let tree = executed(&with_widget(), &create_version(&with_widget(), "apps", "Widget", "v2").unwrap());
     let request = NewWebhooks { hub: Some("v2".to_owned()), ..webhooks() };
     let notes = create_webhooks(&tree, &request).unwrap().notes;
-    let hub =
-        "my-operator-types/src/apps_v2/widget.rs: add `#[derive(kubewright_core::Convert)]` and `#[convert(hub)]`";
+    let hub = "my-operator-types/src/apps_v2/widget.rs: add `#[convert(hub)]`";
     assert!(notes[1].starts_with(hub), "{notes:?}");
     assert!(notes[0].contains("`#[convert(hub = crate::apps_v2::Widget)]`"), "{notes:?}");
     let tree = idempotent(&tree, |tree| create_webhooks(tree, &request));
@@ -516,7 +519,7 @@ fn a_directory_that_is_not_empty_is_an_error() {
     let (success, output) =
         cargo_kubewright(&["--domain", "example", "--name", "a", "--path", "nowhere"], directory.path());
     assert!(!success);
-    let missing = "nowhere is not a checkout of kubewright: it has no crates/kubewright-apiserver/Cargo.toml, crates/";
+    let missing = "nowhere is not a checkout of kubewright: it has no crates/kubewright/Cargo.toml";
     for part in ["a is not empty", missing, "invalid domain `example`"] {
         assert!(output.contains(part), "{output}");
     }
@@ -566,16 +569,14 @@ fn a_project_has_exactly_one_source() {
 fn a_path_is_written_relative_to_the_project() {
     let directory = tempfile::tempdir().unwrap();
     let root = directory.path();
-    for manifest in Dependencies::manifests() {
-        let path = root.join("tools/kubewright").join(manifest);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, "").unwrap();
-    }
+    let manifest = root.join("tools/kubewright").join(Dependencies::manifest());
+    fs::create_dir_all(manifest.parent().unwrap()).unwrap();
+    fs::write(manifest, "").unwrap();
     let absolute = root.join("tools/kubewright").to_str().unwrap().to_owned();
     for source in ["tools/kubewright", "tools/../tools/kubewright/", &absolute] {
         let dependencies = initialized(&["--path", source], root).unwrap();
-        let path = dependencies["kubewright-core"]["path"].as_str().unwrap();
-        assert_eq!(path, "../tools/kubewright/crates/kubewright-core", "{source}");
+        let path = dependencies["kubewright"]["path"].as_str().unwrap();
+        assert_eq!(path, "../tools/kubewright/crates/kubewright", "{source}");
         fs::remove_dir_all(root.join("a")).unwrap();
     }
 }
@@ -598,11 +599,9 @@ fn a_repository_is_checked_before_anything_is_written() {
     git(&["init", "--quiet", "--initial-branch=main"], &repository);
     git(&["commit", "--quiet", "--allow-empty", "--message", "Empty"], &repository);
     git(&["tag", "empty"], &repository);
-    for manifest in Dependencies::manifests() {
-        let path = repository.join(manifest);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, "").unwrap();
-    }
+    let manifest = repository.join(Dependencies::manifest());
+    fs::create_dir_all(manifest.parent().unwrap()).unwrap();
+    fs::write(manifest, "").unwrap();
     git(&["add", "--all"], &repository);
     git(&["commit", "--quiet", "--message", "Crates"], &repository);
     let rev = git(&["rev-parse", "HEAD"], &repository);
@@ -611,12 +610,12 @@ fn a_repository_is_checked_before_anything_is_written() {
     let url = format!("file://{}", repository.display());
     for commit in [&[][..], &["--branch", "main"], &["--rev", &rev]] {
         let dependencies = initialized(&[&["--git", &url], commit].concat(), root).unwrap();
-        assert_eq!(dependencies["kubewright-core"]["git"].as_str(), Some(url.as_str()));
+        assert_eq!(dependencies["kubewright"]["git"].as_str(), Some(url.as_str()));
         fs::remove_dir_all(root.join("a")).unwrap();
     }
     let error = |source: &[&str]| initialized(source, root).unwrap_err();
     let missing = error(&["--git", &url, "--tag", "empty"]);
-    assert!(missing.contains("is not a checkout of kubewright: it has no crates/kubewright-apiserver"), "{missing}");
+    assert!(missing.contains("is not a checkout of kubewright: it has no crates/kubewright/Cargo.toml"), "{missing}");
     for unknown in [&["--git", &url, "--tag", "v1"][..], &["--git", "file:///nowhere"]] {
         let error = error(unknown);
         assert!(error.contains("`git fetch` failed"), "{error}");

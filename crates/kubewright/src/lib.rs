@@ -40,8 +40,8 @@ pub use kubewright_simulator as simulator;
 
 pub use kubewright_core::{
     ApiObject, ApiType, ApplyConfiguration, ConditionStatus, Conditions, Convert, Converter, CrdSchema, DeepCopy,
-    GroupVersionKind, Nullable, Object, ObjectList, Scheme, Unstructured, adopt, defaults, group_version, k8s_openapi,
-    meta, new_condition, schemars, serde, serde_json,
+    GroupVersionKind, Nullable, Object, ObjectList, Scheme, Unstructured, adopt, deep_copy_dyn, defaults,
+    group_version, k8s_openapi, meta, new_condition, schemars, serde, serde_json,
 };
 #[cfg(feature = "manager")]
 pub use kubewright_manager::{Manager, ManagerBuilder, Operator, Replicas, Runnable, Setup, Telemetry, Webhooks};

@@ -48,9 +48,10 @@ pub(super) fn defaults(input: &mut DeriveInput, errors: &mut Errors) -> Vec<Fiel
 
 /// The attribute must be above the derives: a derive above it would not have the defaults.
 fn check_position(attrs: &[Attribute], errors: &mut Errors) {
-    if !derives(attrs).iter().any(|path| is_named(path, "Deserialize") || is_named(path, "Object")) {
+    let deserializes = |path: &Path| ["ApiObject", "Deserialize", "Object"].iter().any(|name| is_named(path, name));
+    if !derives(attrs).iter().any(deserializes) {
         let message = "wrong position: a derive above this attribute does not have the defaults; move it above the \
-                       `#[derive(..)]` of `Deserialize`, or of `Object` for a kind";
+                       `#[derive(..)]` of `Deserialize`, or of `ApiObject` or `Object` for a kind";
         errors.extend(syn::Error::new(Span::call_site(), message));
     }
 }
@@ -308,7 +309,7 @@ fn take_derives(attrs: &mut Vec<Attribute>, is_match: fn(&Path) -> bool) -> Vec<
 fn check_serde_derives(attrs: &mut Vec<Attribute>, errors: &mut Errors) {
     let derived = derives(attrs);
     let is_derived = |name: &&str| derived.iter().any(|path| is_named(path, name));
-    let Some(derive) = ["Object", "ObjectList"].into_iter().find(is_derived) else { return };
+    let Some(derive) = ["ApiObject", "Object", "ObjectList"].into_iter().find(is_derived) else { return };
     for path in take_derives(attrs, is_serde_derive) {
         errors.push(&path, serde_conflict(derive, &path));
     }

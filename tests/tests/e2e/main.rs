@@ -1,5 +1,6 @@
 //! End-to-end tests on a real etcd and kube-apiserver: every scenario, the corpora, kubectl, the manifests, the
-//! chart, the bundle, webhooks and their certificates, the permissions of the operator, the quickstart and the demo.
+//! chart, the bundle, webhooks and their certificates, the permissions of the operator, the quickstart, the demo and the
+//! operator in one file.
 //!
 //! Without a control plane the tests are ignored, and one line describes how to build one. With
 //! `KUBEWRIGHT_REQUIRE_CONTROL_PLANE=1`, as in CI, that is a failure.
@@ -17,6 +18,7 @@ mod kubectl;
 mod manifests;
 mod migration;
 mod olm;
+mod one_file;
 mod permissions;
 mod quickstart;
 mod values;
@@ -69,6 +71,7 @@ fn run(args: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
         .chain(certificates::trials(&suite))
         .chain(webhook_manifests::trials(&suite))
         .chain(demo::trials(&suite))
+        .chain(one_file::trials(&suite))
         .chain(quickstart::trials(&suite))
         .chain(cel::trials(&suite))
         .chain(migration::trials(&suite))

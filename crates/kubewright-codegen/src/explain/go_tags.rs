@@ -144,7 +144,7 @@ const APPLY: &[GoTags] = &[
 const REGISTER: &[GoTags] = &[supported(&["+k8s:register-gen=false"], "A module without `group_version!`.")];
 
 const DEFAULTER: &[GoTags] = &[
-    supported(&["+k8s:defaulter-gen="], "`#[kubewright_core::defaults]` on types with defaults."),
+    supported(&["+k8s:defaulter-gen="], "`#[kubewright::defaults]` on types with defaults."),
     supported(
         &["+k8s:defaulter-gen-input=", "--extra-peer-dirs"],
         "Not needed: types and functions are named by their paths, which rustc resolves.",
@@ -190,7 +190,7 @@ const VALIDATION: &[GoTags] = &[
     ),
     supported(
         &["+k8s:validation-gen=", "+k8s:validation-gen-input=", "--readonly-pkg", "--docs"],
-        "`#[derive(CrdSchema)]` on each type. `validate()` and `validate_update(&old)` of `kubewright_core::Validate` \
+        "`#[derive(CrdSchema)]` on each type. `validate()` and `validate_update(&old)` of `kubewright::core::Validate` \
          validate in the program as the API server does.",
     ),
     supported(

@@ -11,10 +11,10 @@ use std::collections::BTreeMap;
 
 use k8s_openapi::ByteString;
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{LabelSelector, ListMeta, ObjectMeta, Time};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{LabelSelector, ObjectMeta, Time};
 use k8s_openapi::apimachinery::pkg::runtime::RawExtension;
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
-use kubewright_core::{ApplyConfiguration, DeepCopy, CrdSchema, Object, ObjectList};
+use kubewright_core::{ApiObject, ApiType};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -27,7 +27,7 @@ use serde_json::Value;
 #[cfg_attr(not(doctest), doc = " and: code")]
 #[cfg_attr(not(doctest), doc = " ```")]
 #[kubewright_core::defaults]
-#[derive(Clone, Debug, PartialEq, ApplyConfiguration, DeepCopy, CrdSchema, Object)]
+#[derive(Clone, Debug, PartialEq, ApiObject)]
 #[genclient]
 #[k8s(
     plural = "gadgets",
@@ -77,27 +77,9 @@ fn default_gadget_status() -> GadgetStatus {
     }
 }
 
-/// A list of `Gadget` objects.
-#[derive(Clone, Debug, Default, PartialEq, DeepCopy, ObjectList)]
-pub struct GadgetList {
-    /// Standard list metadata.
-    pub metadata: ListMeta,
-    /// The objects.
-    pub items: Vec<Gadget>,
-}
-
 /// The desired state.
 #[kubewright_core::defaults]
-#[derive(
-    Clone,
-    Debug,
-    PartialEq,
-    ApplyConfiguration,
-    DeepCopy,
-    Deserialize,
-    CrdSchema,
-    Serialize
-)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, ApiType)]
 #[serde(rename_all = "camelCase")]
 #[schema(
     validation(
@@ -243,16 +225,7 @@ fn default_gadget_spec_shape() -> Shape {
 }
 
 /// One of two.
-#[derive(
-    Clone,
-    Debug,
-    PartialEq,
-    ApplyConfiguration,
-    DeepCopy,
-    Deserialize,
-    CrdSchema,
-    Serialize
-)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, ApiType)]
 pub enum Action {
     /// Goes somewhere.
     #[serde(rename = "move")]
@@ -263,48 +236,18 @@ pub enum Action {
 }
 
 /// Goes somewhere.
-#[derive(
-    Clone,
-    Debug,
-    Default,
-    PartialEq,
-    ApplyConfiguration,
-    DeepCopy,
-    Deserialize,
-    CrdSchema,
-    Serialize
-)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, ApiType)]
 pub struct Move {
     pub to: String,
 }
 
 /// Stays.
-#[derive(
-    Clone,
-    Debug,
-    Default,
-    PartialEq,
-    ApplyConfiguration,
-    DeepCopy,
-    Deserialize,
-    CrdSchema,
-    Serialize
-)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, ApiType)]
 #[schema(length = ..= 5)]
 pub struct Stop(pub String);
 
 /// Restricted by alternatives of other kinds.
-#[derive(
-    Clone,
-    Debug,
-    Default,
-    PartialEq,
-    ApplyConfiguration,
-    DeepCopy,
-    Deserialize,
-    CrdSchema,
-    Serialize
-)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, ApiType)]
 #[schemars(
     extend(
         "not" = {"required":["value",
@@ -323,17 +266,7 @@ pub struct Address {
 }
 
 /// One of two, beside another.
-#[derive(
-    Clone,
-    Debug,
-    Default,
-    PartialEq,
-    ApplyConfiguration,
-    DeepCopy,
-    Deserialize,
-    CrdSchema,
-    Serialize
-)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, ApiType)]
 #[schema(exactly_one_of = [left, r#type], at_least_one_of = [left, other], via = schema)]
 pub struct Choice {
     pub left: Option<String>,
@@ -341,79 +274,28 @@ pub struct Choice {
     pub r#type: Option<String>,
 }
 
-#[derive(
-    Clone,
-    Debug,
-    Default,
-    PartialEq,
-    ApplyConfiguration,
-    DeepCopy,
-    Deserialize,
-    CrdSchema,
-    Serialize
-)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, ApiType)]
 pub struct Empty {}
 
 /// Host is a name.
-#[derive(
-    Clone,
-    Debug,
-    Default,
-    PartialEq,
-    ApplyConfiguration,
-    DeepCopy,
-    Deserialize,
-    CrdSchema,
-    Serialize
-)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, ApiType)]
 #[schema(length = 1.., pattern = "^[a-z.]+$")]
 pub struct Host(pub String);
 
 /// LabelValue is short.
-#[derive(
-    Clone,
-    Debug,
-    Default,
-    PartialEq,
-    ApplyConfiguration,
-    DeepCopy,
-    Deserialize,
-    CrdSchema,
-    Serialize
-)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, ApiType)]
 #[schema(length = ..= 63)]
 pub struct Label(pub String);
 
 /// A word, or nothing.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    ApplyConfiguration,
-    DeepCopy,
-    Deserialize,
-    CrdSchema,
-    Serialize
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, ApiType)]
 pub enum SpecMode {
     Fast,
     Slow,
 }
 
 /// Some are known.
-#[derive(
-    Clone,
-    Debug,
-    Default,
-    PartialEq,
-    ApplyConfiguration,
-    DeepCopy,
-    Deserialize,
-    CrdSchema,
-    Serialize
-)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, ApiType)]
 pub struct Open {
     pub known: String,
     /// Unknown fields.
@@ -423,17 +305,7 @@ pub struct Open {
 
 /// Port is one of them.
 #[kubewright_core::defaults]
-#[derive(
-    Clone,
-    Debug,
-    Default,
-    PartialEq,
-    ApplyConfiguration,
-    DeepCopy,
-    Deserialize,
-    CrdSchema,
-    Serialize
-)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, ApiType)]
 pub struct Port {
     pub name: String,
     #[default("TCP")]
@@ -445,17 +317,7 @@ pub struct Port {
 }
 
 /// Replaced together.
-#[derive(
-    Clone,
-    Debug,
-    Default,
-    PartialEq,
-    ApplyConfiguration,
-    DeepCopy,
-    Deserialize,
-    CrdSchema,
-    Serialize
-)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, ApiType)]
 #[schema(properties = 1.., map_type = atomic)]
 pub struct Reference {
     pub cluster: Option<String>,
@@ -464,17 +326,7 @@ pub struct Reference {
 }
 
 /// Made of parts by default.
-#[derive(
-    Clone,
-    Debug,
-    Default,
-    PartialEq,
-    ApplyConfiguration,
-    DeepCopy,
-    Deserialize,
-    CrdSchema,
-    Serialize
-)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, ApiType)]
 pub struct Shape {
     pub corner: Option<Corner>,
     pub edges: Option<BTreeMap<String, i32>>,
@@ -482,69 +334,27 @@ pub struct Shape {
 }
 
 #[kubewright_core::defaults]
-#[derive(
-    Clone,
-    Debug,
-    Default,
-    PartialEq,
-    ApplyConfiguration,
-    DeepCopy,
-    Deserialize,
-    CrdSchema,
-    Serialize
-)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, ApiType)]
 pub struct Corner {
     #[default(3)]
     pub radius: Option<i32>,
 }
 
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    ApplyConfiguration,
-    DeepCopy,
-    Deserialize,
-    CrdSchema,
-    Serialize
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, ApiType)]
 pub enum ShapeKind {
     Round,
     Square,
 }
 
 /// The same schema as its twin.
-#[derive(
-    Clone,
-    Debug,
-    Default,
-    PartialEq,
-    ApplyConfiguration,
-    DeepCopy,
-    Deserialize,
-    CrdSchema,
-    Serialize
-)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, ApiType)]
 pub struct Sibling {
     /// Left or right.
     pub x: Option<String>,
 }
 
 /// A keyword of Rust.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    ApplyConfiguration,
-    DeepCopy,
-    Deserialize,
-    CrdSchema,
-    Serialize
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, ApiType)]
 pub enum SpecType {
     #[serde(rename = "big")]
     Big,
@@ -558,34 +368,14 @@ pub enum SpecType {
     Tls,
 }
 
-#[derive(
-    Clone,
-    Debug,
-    Default,
-    PartialEq,
-    ApplyConfiguration,
-    DeepCopy,
-    Deserialize,
-    CrdSchema,
-    Serialize
-)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, ApiType)]
 pub struct Undocumented {
     #[schema(format = "date-time")]
     pub at: Option<String>,
 }
 
 /// What was observed.
-#[derive(
-    Clone,
-    Debug,
-    Default,
-    PartialEq,
-    ApplyConfiguration,
-    DeepCopy,
-    Deserialize,
-    CrdSchema,
-    Serialize
-)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, ApiType)]
 pub struct GadgetStatus {
     #[schema(list_type = map, list_map_keys = ["type"])]
     pub conditions: Option<Vec<Condition>>,
@@ -593,16 +383,7 @@ pub struct GadgetStatus {
     pub selector: Option<String>,
 }
 
-#[derive(
-    Clone,
-    Debug,
-    PartialEq,
-    ApplyConfiguration,
-    DeepCopy,
-    Deserialize,
-    CrdSchema,
-    Serialize
-)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, ApiType)]
 pub struct Condition {
     /// When it began.
     pub since: Time,
@@ -610,16 +391,7 @@ pub struct Condition {
 }
 
 #[deprecated]
-#[derive(
-    Clone,
-    Debug,
-    Default,
-    PartialEq,
-    ApplyConfiguration,
-    DeepCopy,
-    CrdSchema,
-    Object
-)]
+#[derive(Clone, Debug, Default, PartialEq, ApiObject)]
 #[genclient(non_namespaced)]
 #[k8s(plural = "parts")]
 #[schema(preserve_unknown_fields)]
@@ -630,27 +402,8 @@ pub struct Part {
     pub status: Option<Empty>,
 }
 
-/// A list of `Part` objects.
-#[derive(Clone, Debug, Default, PartialEq, DeepCopy, ObjectList)]
-pub struct PartList {
-    /// Standard list metadata.
-    pub metadata: ListMeta,
-    /// The objects.
-    pub items: Vec<Part>,
-}
-
 #[kubewright_core::defaults]
-#[derive(
-    Clone,
-    Debug,
-    Default,
-    PartialEq,
-    ApplyConfiguration,
-    DeepCopy,
-    Deserialize,
-    CrdSchema,
-    Serialize
-)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, ApiType)]
 pub struct PartSpec {
     #[serde(rename = "max_load")]
     pub max_load: Option<i32>,
@@ -661,16 +414,7 @@ pub struct PartSpec {
     pub twin: Option<Sibling>,
 }
 
-#[derive(
-    Clone,
-    Debug,
-    Default,
-    PartialEq,
-    ApplyConfiguration,
-    DeepCopy,
-    CrdSchema,
-    Object
-)]
+#[derive(Clone, Debug, Default, PartialEq, ApiObject)]
 #[genclient]
 #[k8s(kind = "Valve-Cap", plural = "valve-caps")]
 pub struct ValveCap {
@@ -679,31 +423,11 @@ pub struct ValveCap {
     pub spec: Option<ValveCapSpec>,
 }
 
-/// A list of `Valve-Cap` objects.
-#[derive(Clone, Debug, Default, PartialEq, DeepCopy, ObjectList)]
-pub struct ValveCapList {
-    /// Standard list metadata.
-    pub metadata: ListMeta,
-    /// The objects.
-    pub items: Vec<ValveCap>,
-}
-
-#[derive(
-    Clone,
-    Debug,
-    Default,
-    PartialEq,
-    ApplyConfiguration,
-    DeepCopy,
-    Deserialize,
-    CrdSchema,
-    Serialize
-)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, ApiType)]
 pub struct ValveCapSpec {
     pub threads: Option<i32>,
 }
 
 kubewright_core::group_version! {
-    group = "corpus.example.com", version = "v1", kinds = [Gadget, GadgetList, Part,
-    PartList, ValveCap, ValveCapList]
+    group = "corpus.example.com", version = "v1", kinds = [Gadget, Part, ValveCap]
 }

@@ -9,21 +9,12 @@
 
 use std::collections::BTreeMap;
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
-use kubewright_core::{ApplyConfiguration, DeepCopy, CrdSchema, Object, ObjectList};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use kubewright_core::ApiObject;
 
 /// Gadget is as it was.
 #[deprecated(note = r#"corpus.example.com/v1beta1 Gadget is gone; use "v1""#)]
-#[derive(
-    Clone,
-    Debug,
-    Default,
-    PartialEq,
-    ApplyConfiguration,
-    DeepCopy,
-    CrdSchema,
-    Object
-)]
+#[derive(Clone, Debug, Default, PartialEq, ApiObject)]
 #[k8s(
     plural = "gadgets",
     singular = "gadgetry",
@@ -38,15 +29,6 @@ pub struct Gadget {
     pub data: Option<BTreeMap<String, String>>,
 }
 
-/// A list of `Gadget` objects.
-#[derive(Clone, Debug, Default, PartialEq, DeepCopy, ObjectList)]
-pub struct GadgetList {
-    /// Standard list metadata.
-    pub metadata: ListMeta,
-    /// The objects.
-    pub items: Vec<Gadget>,
-}
-
 kubewright_core::group_version! {
-    group = "corpus.example.com", version = "v1beta1", kinds = [Gadget, GadgetList]
+    group = "corpus.example.com", version = "v1beta1", kinds = [Gadget]
 }

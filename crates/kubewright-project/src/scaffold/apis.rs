@@ -138,7 +138,7 @@ fn conversion_notes(model: &Model, deleted: &Resource, others: &[&Resource]) -> 
     let kind = &deleted.kind;
     match others {
         [last] if deleted.webhooks.conversion => {
-            vec![format!("{}: remove `Convert` and `#[convert(..)]`: {kind} has one version", kind_path(model, last))]
+            vec![format!("{}: remove `#[convert(..)]`: {kind} has one version", kind_path(model, last))]
         }
         others if others.iter().any(|other| other.webhooks.conversion) => {
             let (path, module) = (conversion_path(model, deleted), model.version_module(deleted));

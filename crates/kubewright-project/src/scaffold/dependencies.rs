@@ -1,17 +1,9 @@
-//! Where a project gets the crates of the toolchain from.
+//! Where a project gets kubewright from.
 
-/// The crates of the toolchain in a project, with their features.
-const CRATES: &[(&str, &str)] = &[
-    ("kubewright-apiserver", ""),
-    ("kubewright-apply", ""),
-    ("kubewright-core", ""),
-    ("kubewright-manager", ""),
-    ("kubewright-project", ""),
-    ("kubewright-runtime", ", features = [\"prometheus\"]"),
-    ("kubewright-simulator", ""),
-];
+/// The crate that a project depends on.
+const CRATE: &str = "kubewright";
 
-/// Where a project gets the crates of the toolchain from.
+/// Where a project gets kubewright from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Dependencies {
     /// From a git repository.
@@ -39,23 +31,22 @@ pub enum Reference {
 }
 
 impl Dependencies {
-    /// Returns the manifests of the crates, relative to the root of a checkout of the toolchain.
-    pub fn manifests() -> impl Iterator<Item = String> {
-        CRATES.iter().map(|(name, _)| format!("{}/Cargo.toml", directory(name)))
+    /// Returns the manifest of the crate, relative to the root of a checkout of the toolchain.
+    pub fn manifest() -> String {
+        format!("{}/Cargo.toml", directory(CRATE))
     }
 
-    /// Returns the lines of the crates in the dependencies of a workspace.
-    pub(super) fn lines(&self) -> String {
-        let lines = CRATES.iter().map(|(name, features)| format!("{name} = {{ {}{features} }}", self.source(name)));
-        lines.collect::<Vec<_>>().join("\n")
+    /// Returns the line of the crate in the dependencies of a workspace.
+    pub(super) fn line(&self) -> String {
+        format!("{CRATE} = {{ {} }}", self.source(CRATE))
     }
 
     /// Returns what an image of the project needs, for its README; empty if it needs nothing.
     pub(super) fn note_about_images(&self) -> String {
         match self {
             Dependencies::Path(path) => format!(
-                "The crates of kubewright are in `{path}`, outside of the build context of the image, and of the \
-                 checkout of continuous integration. Both need `git = \"URL\"` in place of `path` in `Cargo.toml`.\n\n"
+                "kubewright is in `{path}`, outside of the build context of the image and of the checkout of\ncontinuous \
+                 integration. Both need `git = \"URL\"` in place of `path` in `Cargo.toml`.\n\n"
             ),
             Dependencies::Git { .. } | Dependencies::Version(_) => String::new(),
         }

@@ -1,6 +1,9 @@
 //! The files of a model: those that only these commands write, and those that the user continues.
 
-use std::{collections::BTreeMap, fmt::Write};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write,
+};
 
 use super::{
     model::{External, Model, Resource},
@@ -55,6 +58,7 @@ pub(super) fn owned(model: &Model) -> Result<Files, Problems> {
         files.insert(format!("{}/src/{module}.rs", model.types()), version(model, resources));
     }
     files.insert(format!("{}/src/controllers.rs", model.name), controllers(&model.controllers()));
+    files.insert(format!("{}/src/definitions.rs", model.name), definitions(model));
     files.insert(format!("{}/src/webhooks.rs", model.name), webhooks(&model.webhooks()));
     Ok(files)
 }
@@ -63,7 +67,7 @@ fn groups(modules: &[String]) -> String {
     let groups: String = modules.iter().map(|module| format!("        crate::{module}::API_GROUP,\n")).collect();
     let list = if groups.is_empty() { "    &[]".to_owned() } else { format!("    &[\n{groups}    ]") };
     format!(
-        "// {MARK}\n//! The groups and versions of this crate.\n\nuse kubewright_core::meta::ApiGroup;\n\n/// Returns every \
+        "// {MARK}\n//! The groups and versions of this crate.\n\nuse kubewright::meta::ApiGroup;\n\n/// Returns every \
          group and version of this crate.\n#[rustfmt::skip]\npub const fn groups() -> &'static [ApiGroup] \
          {{\n{list}\n}}\n"
     )
@@ -81,10 +85,10 @@ fn version(model: &Model, resources: &[&Resource]) -> String {
         let _ = writeln!(uses, "pub use {name}::*;");
     }
     for resource in resources {
-        let _ = writeln!(kinds, "        {0}, {0}List,", resource.kind);
+        let _ = writeln!(kinds, "        {},", resource.kind);
     }
     let declaration = format!(
-        "kubewright_core::group_version! {{\n    group = \"{group}\",\n    version = \"{version}\",\n    kinds = \
+        "kubewright::group_version! {{\n    group = \"{group}\",\n    version = \"{version}\",\n    kinds = \
          [\n{kinds}    ],\n}}\n"
     );
     format!("// {MARK}\n//! Version `{version}` of group `{group}`.\n\n{modules}\n{uses}\n{declaration}")
@@ -94,17 +98,29 @@ fn controllers(resources: &[&Resource]) -> String {
     let (mut modules, mut calls) = (String::new(), String::new());
     for resource in resources {
         let _ = writeln!(modules, "mod {};", resource.module());
-        let _ = writeln!(calls, "    manager = {}::add_to(manager, setup);", resource.module());
+        let _ = write!(calls, "\n        .controller({}::controller)", resource.module());
     }
-    let parameters = match resources {
-        [] => "manager: ManagerBuilder, _setup: &Setup",
-        _ => "mut manager: ManagerBuilder, setup: &Setup",
-    };
     let modules = if modules.is_empty() { modules } else { format!("{modules}\n") };
     format!(
-        "// {MARK}\n//! The controllers of the operator.\n\n{modules}use kubewright_manager::ManagerBuilder;\n\nuse \
-         crate::Setup;\n\n/// Adds all controllers to a manager.\npub(crate) fn add_to({parameters}) -> ManagerBuilder \
-         {{\n{calls}    manager\n}}\n"
+        "// {MARK}\n//! The controllers of the operator.\n\n{modules}use kubewright::Operator;\n\n/// Adds all \
+         controllers.\n#[rustfmt::skip]\npub(crate) fn add_to(operator: Operator) -> Operator {{\n    \
+         operator{calls}\n}}\n"
+    )
+}
+
+/// Returns the constant with the CRDs of the own kinds, which the generator writes.
+fn definitions(model: &Model) -> String {
+    let files: BTreeSet<_> = model
+        .resources
+        .iter()
+        .map(|resource| format!("{}_{}.yaml", model.api_group(resource), resource.plural))
+        .collect();
+    let files = files.iter().map(|file| format!("    include_str!(\"../../config/crd/bases/{file}\"),\n"));
+    let documents = files.collect::<Vec<_>>().join("    \"---\\n\",\n");
+    let list = if documents.is_empty() { "\"\"".to_owned() } else { format!("concat!(\n{documents})") };
+    format!(
+        "// {MARK}\n//! The CRDs of the operator.\n\n/// The CRDs as YAML documents.\n#[rustfmt::skip]\npub(crate) const \
+         DEFINITIONS: &str = {list};\n"
     )
 }
 
@@ -125,8 +141,7 @@ fn webhooks(modules: &[String]) -> String {
     };
     let declarations = if declarations.is_empty() { declarations } else { format!("{declarations}\n") };
     format!(
-        "// {MARK}\n//! The webhooks of the operator.\n\n{declarations}use kubewright_manager::webhooks::Webhooks;\nuse \
-         kubewright_runtime::kube::Client;\n\n/// Returns all webhooks.\npub fn webhooks({parameter}: &Client) -> Webhooks \
+        "// {MARK}\n//! The webhooks of the operator.\n\n{declarations}use kubewright::{{Webhooks, kube::Client}};\n\n/// Returns all webhooks.\npub fn webhooks({parameter}: &Client) -> Webhooks \
          {{\n{body}}}\n"
     )
 }

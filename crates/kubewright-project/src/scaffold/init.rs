@@ -28,7 +28,7 @@ pub fn init(model: &Model, dependencies: &Dependencies) -> Result<Plan, Problems
 
 /// Returns the files of a project without kinds that the user continues, as they are created.
 fn of_user(model: &Model, dependencies: &Dependencies) -> Files {
-    let values = Values::of(model).with("crates", dependencies.lines());
+    let values = Values::of(model).with("crates", dependencies.line());
     let values = values.with("note_about_images", dependencies.note_about_images());
     let (types, client, operator) = (model.types(), model.client(), &model.name);
     let files = [
@@ -48,7 +48,6 @@ fn of_user(model: &Model, dependencies: &Dependencies) -> Files {
         (format!("{operator}/Cargo.toml"), templates::OPERATOR_MANIFEST),
         (format!("{operator}/src/lib.rs"), templates::OPERATOR_ROOT),
         (format!("{operator}/src/main.rs"), templates::OPERATOR_MAIN),
-        (format!("{operator}/src/options.rs"), templates::OPERATOR_OPTIONS),
         (format!("{operator}/tests/description.rs"), templates::OPERATOR_DESCRIPTION),
         ("xtask/Cargo.toml".to_owned(), templates::XTASK_MANIFEST),
         ("xtask/src/main.rs".to_owned(), templates::XTASK_MAIN),

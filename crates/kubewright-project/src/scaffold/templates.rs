@@ -23,7 +23,6 @@ pub(super) const CLIENT_MANIFEST: &str = template!("client/Cargo.toml.in");
 pub(super) const OPERATOR_MANIFEST: &str = template!("operator/Cargo.toml.in");
 pub(super) const OPERATOR_ROOT: &str = template!("operator/lib.rs.in");
 pub(super) const OPERATOR_MAIN: &str = template!("operator/main.rs.in");
-pub(super) const OPERATOR_OPTIONS: &str = template!("operator/options.rs.in");
 pub(super) const OPERATOR_DESCRIPTION: &str = template!("operator/description.rs.in");
 pub(super) const XTASK_MANIFEST: &str = template!("xtask/Cargo.toml.in");
 pub(super) const XTASK_MAIN: &str = template!("xtask/main.rs.in");

@@ -71,8 +71,8 @@ fn conversion_notes(model: &Model, request: &NewWebhooks, hub: &str) -> Vec<Stri
             false => format!("convert(hub = crate::{hub_module}::{kind})"),
         };
         format!(
-            "{}: add `#[derive(kubewright_core::Convert)]` and `#[{attribute}]` to {kind}, and the same to its other \
-             types, such as {kind}Spec and {kind}Status",
+            "{}: add `#[{attribute}]` to {kind}, and the same to its other types, such as {kind}Spec and \
+             {kind}Status",
             kind_path(model, resource)
         )
     };

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "allowed in tests, and test helpers are part of them")]
 
+mod builder;
 mod cache_sync;
 mod events;
 mod failures;

@@ -73,8 +73,7 @@ fn check_repository(url: &str, reference: Option<&Reference>, problems: &mut Pro
     }
     match git::files(url, reference) {
         Ok(files) => {
-            let missing = Dependencies::manifests().filter(|path| !files.contains(path)).collect();
-            add_missing(url, missing, problems);
+            check_manifest(url, |manifest| files.iter().any(|file| file == manifest), problems);
         }
         Err(error) => problems.add(format!("cannot use `--git {url}`: {error}")),
     }
@@ -83,8 +82,7 @@ fn check_repository(url: &str, reference: Option<&Reference>, problems: &mut Pro
 /// Returns the path of a checkout relative to a project, and adds what is wrong with it.
 fn relative_path(path: &Path, root: &Path, problems: &mut Problems) -> String {
     let shown = path.display();
-    let missing = Dependencies::manifests().filter(|manifest| !path.join(manifest).is_file()).collect();
-    add_missing(&shown.to_string(), missing, problems);
+    check_manifest(&shown.to_string(), |manifest| path.join(manifest).is_file(), problems);
     match (relative::resolve(root), relative::resolve(path)) {
         (Ok(root), Ok(resolved)) => relative::relative(&root, &resolved).unwrap_or_else(|| {
             problems.add(format!("{shown} is on another drive than the project, so no relative path leads to it"));
@@ -97,8 +95,10 @@ fn relative_path(path: &Path, root: &Path, problems: &mut Problems) -> String {
     }
 }
 
-fn add_missing(source: &str, missing: Vec<String>, problems: &mut Problems) {
-    if !missing.is_empty() {
-        problems.add(format!("{source} is not a checkout of kubewright: it has no {}", missing.join(", ")));
+/// Checks that a source contains the crate.
+fn check_manifest(source: &str, contains: impl FnOnce(&str) -> bool, problems: &mut Problems) {
+    let manifest = Dependencies::manifest();
+    if !contains(&manifest) {
+        problems.add(format!("{source} is not a checkout of kubewright: it has no {manifest}"));
     }
 }
