@@ -89,7 +89,7 @@ pub struct Operator<O = NoOptions> {
 }
 
 impl Operator {
-    /// Creates an operator without options of its own. The name is that of its Lease, of its field manager and of the
+    /// Creates an operator without custom options. The name is that of its Lease, of its field manager and of the
     /// reporting controller of its events, and the prefix of the names of its objects.
     pub fn new(name: &'static str) -> Self {
         Self::with_options(name)
@@ -97,7 +97,7 @@ impl Operator {
 }
 
 impl<O: clap::Args + Clone + Send + Sync + 'static> Operator<O> {
-    /// Creates an operator with options of its own, which are flags of `run`.
+    /// Creates an operator with custom options, which are flags of `run`.
     pub fn with_options(name: &'static str) -> Self {
         Operator {
             name,

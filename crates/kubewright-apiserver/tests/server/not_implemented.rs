@@ -94,10 +94,9 @@ async fn a_request_without_a_certificate_is_accepted() {
 }
 
 #[tokio::test]
-async fn an_affinity_without_terms_is_accepted() {
-    let required = json!({ "nodeSelectorTerms": [] });
-    let affinity = json!({ "nodeAffinity": { "requiredDuringSchedulingIgnoredDuringExecution": required } });
-    create_pod(&client(), json!({ "affinity": affinity })).await;
+async fn a_topology_spread_without_a_skew_is_accepted() {
+    let spread = json!({ "maxSkew": 0, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule" });
+    create_pod(&client(), json!({ "topologySpreadConstraints": [spread] })).await;
 }
 
 #[tokio::test]
