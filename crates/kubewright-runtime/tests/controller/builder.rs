@@ -89,6 +89,7 @@ async fn the_finalizer_of_a_builder_separates_the_cleanup_and_is_a_permission() 
     let running = Running::new(controller);
     fixture.config_map("a").await;
     assert_eq!(records.next().await, "default/a");
+    records.drain().await;
     fixture.delete::<ConfigMap>("a").await;
     assert_eq!(records.next().await, "cleanup of a");
     assert!(records.is_idle().await);
