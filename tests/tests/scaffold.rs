@@ -7,7 +7,10 @@ use std::{
     process::Command,
 };
 
-use tests::user_project::{UserProject, checkout};
+use tests::{
+    process::{Process, wait_until},
+    user_project::{UserProject, checkout},
+};
 
 /// Runs `cargo kubewright init` with the crates of a checkout.
 fn init(project: &UserProject, toolchain: &Path) {
@@ -70,6 +73,7 @@ fn a_new_project_works_at_once() {
     for command in ["codegen", "manifests", "chart", "bundle"] {
         project.run(&format!("cargo xtask {command} --check"));
     }
+    the_job_of_the_chart_applies_the_definitions(&project);
     // The client has the foreign kind, and no file of the cluster has its definition.
     assert!(project.path.join("my-operator-client/src/typed/corpus_v1.rs").exists());
     project.run("! grep --recursive corpus.example.com config charts bundle");
@@ -93,6 +97,30 @@ fn a_new_project_works_at_once() {
     project.run("cargo xtask delete import corpus_v1beta1 --allow-dirty");
     project.run("cargo check --workspace --all-targets");
     fs::remove_dir_all(project.path.parent().unwrap()).unwrap();
+}
+
+/// Runs the operator with the arguments of the Job in the chart, on an API server in memory.
+fn the_job_of_the_chart_applies_the_definitions(project: &UserProject) {
+    let job = fs::read_to_string(project.path.join("charts/my-operator/templates/crd-job/job.yaml")).unwrap();
+    let args = job.split_once("args:\n").unwrap().1.lines().map(str::trim).take_while(|line| line.starts_with("- "));
+    let args: Vec<_> = args.map(|line| line.trim_start_matches("- ").trim_matches('"')).collect();
+    assert_eq!(args, ["crds", "apply"], "{job}");
+
+    let files = tempfile::tempdir().unwrap();
+    let kubeconfig = files.path().join("kubeconfig");
+    let mut server = Command::new(tests::program("kubewright-apiserver"));
+    server.args(["--port", "0", "--write-kubeconfig"]).arg(&kubeconfig);
+    let server = Process::start("kubewright-apiserver", &mut server, files.path().join("log")).unwrap();
+    wait_until::<std::io::Error>("the kubeconfig", || Ok(kubeconfig.exists())).unwrap();
+    let run = format!("KUBECONFIG={} cargo run --quiet --package my-operator --", kubeconfig.display());
+    project.run(&format!("{run} {}", args.join(" ")));
+    let unchanged = project.run(&format!("{run} crds diff"));
+    for name in ["logfiles.apps.example.com", "people.example.com", "gears.tools.example.com"] {
+        assert!(!unchanged.contains(name), "{unchanged}");
+    }
+    let printed = project.run("cargo run --quiet --package my-operator -- crds print");
+    assert_eq!(printed.matches("\nkind: CustomResourceDefinition").count(), 3, "{printed}");
+    drop(server);
 }
 
 /// Copies a directory.
