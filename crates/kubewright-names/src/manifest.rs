@@ -143,12 +143,11 @@ fn crate_name(package: &str) -> String {
 
 impl fmt::Display for ManifestError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const VERSION: &str = env!("CARGO_PKG_VERSION");
         match self {
             ManifestError::Unreadable(manifest) => write!(f, "cannot read {}", manifest.display()),
             ManifestError::Missing(manifest) => write!(
                 f,
-                "no dependency on `{FACADE}` in {}; add `{FACADE} = \"{VERSION}\"` under `[dependencies]`",
+                "no dependency on `{FACADE}` in {}; add `{FACADE} = {{ git = \"..\" }}` under `[dependencies]`",
                 manifest.display()
             ),
             ManifestError::Versions { manifest, facade, core } => write!(
@@ -224,10 +223,10 @@ mod tests {
 
     #[test]
     fn errors_name_the_manifest_and_the_lines() {
-        let version = env!("CARGO_PKG_VERSION");
         let missing = of("", "[dependencies]\nserde = \"1\"").unwrap_err();
-        let expected = "no dependency on `kubewright` in /member/Cargo.toml; add `kubewright = ";
-        assert_eq!(missing, format!("{expected}\"{version}\"` under `[dependencies]`"));
+        let expected = "no dependency on `kubewright` in /member/Cargo.toml; add `kubewright = { git = \"..\" }` under \
+                        `[dependencies]`";
+        assert_eq!(missing, expected);
         let versions =
             of("", "[dependencies]\nkubewright-core = \"0.1\"\nkubewright = { version = \"0.2\" }").unwrap_err();
         assert_eq!(
