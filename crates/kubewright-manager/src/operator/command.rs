@@ -40,8 +40,9 @@ impl<O: Args + Clone + Send + Sync + 'static> Operator<O> {
 
     /// Runs the command.
     pub(super) async fn execute(&self, matches: &ArgMatches) -> Result<(), BoxError> {
-        let none = ArgMatches::default();
-        let (name, matches) = matches.subcommand().unwrap_or(("local", &none));
+        let Some((name, matches)) = matches.subcommand() else {
+            return self.run_embedded(self.default_options()?).await;
+        };
         match name {
             "run" => self.run(O::from_arg_matches(matches)?, &ProcessOptions::from_arg_matches(matches)?).await,
             "manifests" => {
@@ -51,7 +52,7 @@ impl<O: Args + Clone + Send + Sync + 'static> Operator<O> {
             }
             "crds" => self.manage_crds(Crds::from_arg_matches(matches)?).await,
             "version" => print(&format!("{} {}", self.name, self.version)),
-            "local" => self.run_embedded(matches).await,
+            "local" => self.run_embedded(O::from_arg_matches(matches)?).await,
             other => match self.commands.iter().find(|(name, ..)| *name == other) {
                 Some((.., text)) => print(&text()?),
                 None => Err(format!("unknown command `{other}`").into()),
@@ -66,14 +67,14 @@ impl<O: Args + Clone + Send + Sync + 'static> Operator<O> {
         Ok(manager.run_until_signal().await?)
     }
 
-    async fn run_embedded(&self, matches: &ArgMatches) -> Result<(), BoxError> {
+    /// Returns the options of a command line without flags: those of the environment, or the defaults.
+    fn default_options(&self) -> Result<O, BoxError> {
+        let command = O::augment_args(Command::new(self.name).no_binary_name(true));
+        Ok(O::from_arg_matches(&command.try_get_matches_from([""; 0])?)?)
+    }
+
+    async fn run_embedded(&self, options: O) -> Result<(), BoxError> {
         let embedded = self.embedded.as_ref().ok_or("there is no embedded API server")?;
-        // Without the command, the options have their defaults and those of the environment.
-        let defaults = O::augment_args(Command::new(self.name).no_binary_name(true));
-        let options = match O::from_arg_matches(matches) {
-            Ok(options) => options,
-            Err(_) => O::from_arg_matches(&defaults.try_get_matches_from([""; 0])?)?,
-        };
         let telemetry = Telemetry::new().install()?;
         let definitions = self.definitions_yaml()?;
         let (client, add_server) = embedded.start(&definitions)?;

@@ -115,3 +115,63 @@ fn serve_metrics(
     let server = Server::bind(config, Router::new().get("/metrics", handler))?.tls(certificates);
     Ok(manager.add(Replicas::All, "metrics", server))
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::{Command, FromArgMatches};
+    use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+
+    use super::*;
+    use crate::operator::NoOptions;
+
+    fn process(args: &[&str]) -> ProcessOptions {
+        let command = ProcessOptions::augment_args(Command::new("test").no_binary_name(true));
+        ProcessOptions::from_arg_matches(&command.try_get_matches_from(args).unwrap()).unwrap()
+    }
+
+    async fn nothing(
+        _: Arc<CustomResourceDefinition>,
+        _: kubewright_runtime::ReconcileContext,
+    ) -> Result<(), std::convert::Infallible> {
+        Ok(())
+    }
+
+    const DEFINITION: &str = r#"
+        {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": "customresourcedefinitions.apiextensions.k8s.io"},
+        "spec": {"versions": [{"name": "v1", "subresources": {"status": {}}}]}}"#;
+
+    fn operator() -> Operator {
+        let operator = Operator::new("test-operator").definitions(DEFINITION);
+        operator
+            .controller(|setup| setup.controller::<CustomResourceDefinition>("definitions").reconcile(nothing).build())
+    }
+
+    #[tokio::test]
+    async fn the_status_of_reconciled_kinds_needs_no_declaration() {
+        let description = operator().describe(NoOptions {}, &process(&[])).unwrap();
+        let status = "customresourcedefinitions/status";
+        let writes = |permission: &&Permission| permission.rule.resources.iter().flatten().any(|name| name == status);
+        let verbs: Vec<_> = description.permissions.iter().filter(writes).map(|of| of.rule.verbs.clone()).collect();
+        assert_eq!(verbs, [["patch", "update"]]);
+        assert!(description.lease.is_none());
+    }
+
+    #[tokio::test]
+    async fn an_operator_is_described_with_its_servers_and_lease() {
+        let description = Operator::new("test-operator").describe(NoOptions {}, &process(&["--leader-elect"])).unwrap();
+        assert_eq!(description.lease.as_deref(), Some("test-operator"));
+        let names: Vec<_> = description.servers.iter().map(|server| (server.name.as_str(), server.port)).collect();
+        assert_eq!(names, [("health", 8081), ("metrics", 8443)]);
+    }
+
+    #[test]
+    fn the_command_line_has_the_documented_commands() {
+        let command = operator().command("dashboard", "Prints it", || Ok::<_, BoxError>(String::new())).clap_command();
+        command.clone().debug_assert();
+        let names: Vec<_> = command.get_subcommands().map(Command::get_name).collect();
+        assert_eq!(names, ["run", "manifests", "crds", "version", "dashboard"]);
+        let times = ["--leader-elect-lease-duration", "15", "run"];
+        assert!(command.try_get_matches_from(times).is_err());
+    }
+}
