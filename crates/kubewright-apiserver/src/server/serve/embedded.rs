@@ -60,7 +60,7 @@ pub fn embedded(definitions: &str) -> Result<(Client, Serve), EmbeddedError> {
     let path = PathBuf::from(env::var_os(PATH.0).unwrap_or_else(|| PATH.1.into()));
     let tls = tls(&path, address)?;
     tracing::info!("the API server listens on https://{address}: kubectl --kubeconfig {} get all", path.display());
-    let client = server.client();
+    let client = server.as_administrator().client();
     let serve = move |stop: CancellationToken| -> BoxFuture<'static, io::Result<()>> {
         Box::pin(async move {
             let listener = TcpListener::from_std(listener)?;
