@@ -8,4 +8,6 @@ use widget_types as types;
 pub type DeploymentLister = kubewright_runtime::Lister<types::Deployment>;
 
 /// Lister of the [`Deployment`](types::Deployment) objects of one namespace in the store of an informer.
-pub type DeploymentNamespaceLister = kubewright_runtime::NamespaceLister<types::Deployment>;
+pub type DeploymentNamespaceLister = kubewright_runtime::NamespaceLister<
+    types::Deployment,
+>;

@@ -8,7 +8,9 @@ use widget_types as types;
 pub type ConfigMapLister = kubewright_runtime::Lister<types::ConfigMap>;
 
 /// Lister of the [`ConfigMap`](types::ConfigMap) objects of one namespace in the store of an informer.
-pub type ConfigMapNamespaceLister = kubewright_runtime::NamespaceLister<types::ConfigMap>;
+pub type ConfigMapNamespaceLister = kubewright_runtime::NamespaceLister<
+    types::ConfigMap,
+>;
 
 /// Lister of [`Namespace`](types::Namespace) objects in the store of an informer.
 ///

@@ -22,7 +22,9 @@ impl AppsV1Client {
     }
     /// Returns the read-only client of deployments in all namespaces.
     #[inline]
-    pub fn all_deployments(&self) -> kubewright_runtime::AllNamespaces<types::Deployment> {
+    pub fn all_deployments(
+        &self,
+    ) -> kubewright_runtime::AllNamespaces<types::Deployment> {
         kubewright_runtime::AllNamespaces::new(self.client.clone())
     }
 }

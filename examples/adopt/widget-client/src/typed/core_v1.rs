@@ -22,7 +22,9 @@ impl CoreV1Client {
     }
     /// Returns the read-only client of configmaps in all namespaces.
     #[inline]
-    pub fn all_config_maps(&self) -> kubewright_runtime::AllNamespaces<types::ConfigMap> {
+    pub fn all_config_maps(
+        &self,
+    ) -> kubewright_runtime::AllNamespaces<types::ConfigMap> {
         kubewright_runtime::AllNamespaces::new(self.client.clone())
     }
     /// Returns the client of namespaces.
