@@ -39,7 +39,7 @@ pub use finalizer::{FinalizerEvent, finalize};
 pub use kubewright_core::description::Verb;
 pub use object::{ObjectReconciler, ReconcileContext};
 pub use predicate::Predicate;
-pub use reconciler::{Action, BoxError, ReconcileError, Reconciler};
+pub use reconciler::{Action, ReconcileError, Reconciler};
 pub use status::{ControllerStatus, ReconcileStuck};
 pub use watch::{IntoWatch, Watch};
 

@@ -1,5 +1,6 @@
 //! The error of a request: what was requested, why it failed and, where one is known, a suggestion.
 
+mod causes;
 mod object_error;
 #[cfg(feature = "informers")]
 mod skipped_objects;
@@ -9,6 +10,7 @@ use std::{error::Error as StdError, fmt};
 
 use kube::core::{Status, response::reason};
 
+pub use causes::{BoxError, WithCauses};
 pub use object_error::ObjectError;
 #[cfg(feature = "informers")]
 pub(crate) use skipped_objects::SkippedObjects;

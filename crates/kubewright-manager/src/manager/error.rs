@@ -1,16 +1,14 @@
 //! The errors of a manager.
 
-use std::{error::Error as StdError, io, time::Duration};
+use std::{io, time::Duration};
 
+pub use kubewright_runtime::error::BoxError;
 use kubewright_runtime::{
     leader_election::{ConfigError, LeaderElectionError},
     sharding::ShardingError,
 };
 
 use crate::{health::AddCheckError, serving::ServerError, webhooks::WebhookError};
-
-/// The error of a runnable: any error.
-pub type BoxError = Box<dyn StdError + Send + Sync>;
 
 /// A runnable that cannot be added.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

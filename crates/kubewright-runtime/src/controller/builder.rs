@@ -18,7 +18,7 @@ use super::{
     object::{ObjectReconciler, ReconcileContext},
     own_writes::{CachedKind, OwnWrites, cached_kind},
     processor::Processor,
-    reconciler::{Action, AnyReconciler, BoxError, ReconcileError, Reconciler},
+    reconciler::{Action, AnyReconciler, ReconcileError, Reconciler},
     references::references,
     sharded::{ShardedKeys, ShardedWatches, queue_acquired},
     trigger::Triggers,
@@ -27,6 +27,7 @@ use super::{
 };
 use crate::{
     client::{FieldManager, ScopedObject},
+    error::BoxError,
     events::EventRecorder,
     factory::InformerFactory,
     informer::SharedInformer,

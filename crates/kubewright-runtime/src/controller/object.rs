@@ -10,10 +10,11 @@ use super::{
     applied::AppliedConfigurations,
     finalizer::{FinalizerEvent, finalize},
     own_writes::OwnWrites,
-    reconciler::{Action, BoxError, ReconcileError, Reconciler, convert},
+    reconciler::{Action, ReconcileError, Reconciler, convert},
 };
 use crate::{
     client::{FieldManager, ScopedObject, TypedClient},
+    error::BoxError,
     events::{EventRecorder, EventType},
     object::{ApiObject, ObjectKey},
     store::Store,

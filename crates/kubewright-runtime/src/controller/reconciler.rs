@@ -4,7 +4,10 @@ use std::{error::Error as StdError, fmt, time::Duration};
 
 use futures::future::BoxFuture;
 
-use crate::object::ObjectKey;
+use crate::{
+    error::{BoxError, WithCauses},
+    object::ObjectKey,
+};
 
 /// Reconciles one object: drives its observed state towards the desired state.
 ///
@@ -94,10 +97,6 @@ impl From<()> for Action {
     }
 }
 
-/// Any error that a function of the user can return: an error type, a `String`, an `anyhow::Error` or a
-/// [`ReconcileError`].
-pub type BoxError = Box<dyn StdError + Send + Sync>;
-
 /// The error of a reconciliation. Every error type converts to it with `?`.
 ///
 /// It does not implement [`std::error::Error`] itself, so that every error can convert to it. Use [`new`](Self::new)
@@ -162,16 +161,7 @@ impl From<ReconcileError> for BoxError {
 /// Formats the error on one line, followed by those of its sources that its text does not contain.
 impl fmt::Display for ReconcileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut message = self.cause.to_string();
-        let mut next = self.cause.source();
-        while let Some(cause) = next {
-            let text = cause.to_string();
-            if !message.contains(&text) {
-                message = format!("{message}: {text}");
-            }
-            next = cause.source();
-        }
-        f.write_str(&message)
+        WithCauses(self.cause.as_ref()).fmt(f)
     }
 }
 
