@@ -1,8 +1,8 @@
 //! The operator of the Logger API: for each Logger, it runs agents that record user activity to files, and reports what
 //! it observes.
 //!
-//! [`add_to`] adds it to a manager, in a program or in a test. The modules are layers. Each imports only from the lines
-//! above its own:
+//! [`operator()`] is the program, and its [`add_to`](kubewright_manager::Operator::add_to) adds it to the manager of a
+//! test or of another program. The modules are layers. Each imports only from the lines above its own:
 //!
 //! | modules | contents |
 //! |---|---|
@@ -12,9 +12,9 @@
 //! | [`status`] | the observed state of a Logger, as a pure function |
 //! | [`options`] | flags and environment variables |
 //! | `reconcile`, `default_logger` | what is written |
-//! | [`operator`] | informers and controller in a manager |
 //! | [`mod@webhooks`] | the conversion between the versions of a Logger |
 //! | [`observability`] | alerts and a dashboard, as typed data |
+//! | [`mod@operator`] | informers, controller and command line |
 
 pub mod children;
 mod default_logger;
@@ -34,6 +34,6 @@ pub mod webhooks;
 pub const DEFINITIONS: &str = include_str!("definitions/example.com_loggers.yaml");
 
 pub use default_logger::DEFAULT_LOGGER;
-pub use operator::{OperatorError, add_to};
-pub use options::{OperatorOptions, ProcessOptions};
+pub use operator::{NamespaceNotWatched, operator};
+pub use options::OperatorOptions;
 pub use webhooks::webhooks;

@@ -12,9 +12,8 @@ use std::{fmt, process::ExitCode, sync::Arc};
 
 use kube::Client;
 use kubewright_runtime::{
-    Controller, EventRecorder, InformerFactory, InformerFactoryBuilder,
-    events::EventConfig,
-    metrics::{MetricsProvider, PrometheusMetrics},
+    Controller, EventRecorder, InformerFactory, InformerFactoryBuilder, error::WithCauses, events::EventConfig,
+    metrics::MetricsProvider,
 };
 
 pub use options::{NoOptions, ProcessOptions};
@@ -22,7 +21,7 @@ pub use running::RunningOperator;
 pub use setup::Setup;
 
 use crate::{
-    manager::{BoxError, Manager, ManagerBuilder, Replicas, Runnable},
+    manager::{BoxError, ManagerBuilder, Replicas, Runnable},
     webhooks::Webhooks,
 };
 use embedded::Embedded;
@@ -72,8 +71,10 @@ type Print = Box<dyn Fn() -> Result<String, BoxError> + Send + Sync>;
 /// # Guarantees
 ///
 /// - informers and the event recorder run in every replica, controllers in the leader;
-/// - the events of [`ReconcileContext::event`](kubewright_runtime::ReconcileContext::event), the metrics of controllers,
-///   and the permission to write the status of reconciled kinds with a status subresource need no declaration;
+/// - the events of [`ReconcileContext::event`](kubewright_runtime::ReconcileContext::event) and the metrics of
+///   controllers need no declaration;
+/// - a reconciled kind with a status subresource can be updated and patched there, unless a controller allows other verbs
+///   for it;
 /// - a command that fails prints its error with all causes and ends with the exit code 1; an invalid command line with 2.
 #[must_use = "an operator does nothing until its `main` is called"]
 pub struct Operator<O = NoOptions> {
@@ -217,27 +218,22 @@ impl<O: clap::Args + Clone + Send + Sync + 'static> Operator<O> {
         }
     }
 
-    /// Returns a manager of the operator on this client, without servers and leader election, such as for tests.
+    /// Adds the informers, the event recorder and the parts of the operator to a manager, such as that of a test or of
+    /// another program. Without namespaces, all are watched.
     ///
     /// # Errors
     /// Fails if a part of the operator cannot be added.
-    pub fn manager(&self, client: Client, options: O, namespaces: Vec<String>) -> Result<ManagerBuilder, BoxError> {
-        self.add_to(Manager::builder(client), options, namespaces, PrometheusMetrics::default())
-    }
-
-    /// Adds the informers, the event recorder and the parts of the operator.
-    fn add_to(
+    pub fn add_to(
         &self,
         manager: ManagerBuilder,
         options: O,
         namespaces: Vec<String>,
-        metrics: PrometheusMetrics,
+        metrics: Arc<dyn MetricsProvider>,
     ) -> Result<ManagerBuilder, BoxError> {
         let client = manager.client().clone();
-        let provider: Arc<dyn MetricsProvider> = Arc::new(metrics);
-        let config = EventConfig::default().metrics(Arc::clone(&provider));
+        let config = EventConfig::default().metrics(Arc::clone(&metrics));
         let (recorder, worker) = EventRecorder::new(client.clone(), self.name, config)?;
-        let of_reflectors = Arc::clone(&provider);
+        let of_reflectors = Arc::clone(&metrics);
         let factory = InformerFactory::builder(client.clone())
             .namespaces(namespaces.clone())
             .defaults(move |config| config.reflector(|reflector| reflector.metrics(of_reflectors)));
@@ -245,7 +241,7 @@ impl<O: clap::Args + Clone + Send + Sync + 'static> Operator<O> {
             Some(configure) => configure(factory, &options),
             None => factory,
         };
-        let setup = Setup { client, factory: factory.build(), metrics: provider, recorder, options, namespaces };
+        let setup = Setup { client, factory: factory.build(), metrics, recorder, options, namespaces };
         let mut manager =
             manager.add(Replicas::All, "informers", setup.factory.clone()).add(Replicas::All, "events", worker);
         for part in &self.parts {
@@ -258,23 +254,5 @@ impl<O: clap::Args + Clone + Send + Sync + 'static> Operator<O> {
 impl<O> fmt::Debug for Operator<O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Operator").field("name", &self.name).finish_non_exhaustive()
-    }
-}
-
-/// Displays an error and its causes on one line, unless its text contains that of a cause.
-struct WithCauses<'a>(&'a (dyn std::error::Error + 'static));
-
-impl fmt::Display for WithCauses<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut message = self.0.to_string();
-        let mut next = self.0.source();
-        while let Some(cause) = next {
-            let text = cause.to_string();
-            if !message.contains(&text) {
-                message = format!("{message}: {text}");
-            }
-            next = cause.source();
-        }
-        f.write_str(&message)
     }
 }

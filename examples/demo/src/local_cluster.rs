@@ -18,10 +18,10 @@ use kubewright_apiserver::serve;
 use kubewright_manager::{Manager, ManagerError};
 use kubewright_runtime::{
     kube::{Client, Config},
-    metrics::PrometheusMetrics,
+    metrics::NoopMetrics,
 };
 use kubewright_simulator::{Cluster, ClusterError, Processes, Runtime};
-use logger_operator::{OperatorOptions, add_to};
+use logger_operator::{OperatorOptions, operator};
 use tokio::time::{Instant, timeout_at};
 
 pub use config::{AGENT_IMAGE, LocalClusterConfig};
@@ -168,8 +168,9 @@ impl LocalCluster {
             return Ok(());
         }
         let manager = Manager::for_config(client_config(self.address)?).map_err(LocalClusterError::Client)?;
-        let metrics = Arc::new(PrometheusMetrics::default());
-        let manager = add_to(manager, &self.operator_options, metrics)?.build()?;
+        let (options, metrics) = (self.operator_options.clone(), Arc::new(NoopMetrics));
+        let manager = operator().add_to(manager, options, Vec::new(), metrics);
+        let manager = manager.map_err(LocalClusterError::Operator)?.build()?;
         self.operator = Some(Task::spawn(|stop| async move { manager.run(stop).await }));
         Ok(())
     }

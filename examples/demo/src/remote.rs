@@ -5,7 +5,7 @@
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Error, Result, anyhow};
 use demo::definition;
 use kubewright_manager::{Manager, ManagerError};
 use kubewright_runtime::{
@@ -14,9 +14,9 @@ use kubewright_runtime::{
         Client, Config,
         config::{KubeConfigOptions, Kubeconfig},
     },
-    metrics::PrometheusMetrics,
+    metrics::NoopMetrics,
 };
-use logger_operator::{OperatorOptions, add_to};
+use logger_operator::{OperatorOptions, operator};
 use tokio::task::JoinError;
 use tokio_util::task::AbortOnDropHandle;
 
@@ -84,9 +84,10 @@ async fn with_definition(
         scenario::Options { machines: Machines::Remote, client, namespace, limit: LIMIT, interval: INTERVAL };
     let scenario = Scenario::new(scenario, printer).await?;
     // Loggers of other namespaces are not touched.
-    let operator =
-        OperatorOptions { namespaces: vec![namespace.to_owned()], ..OperatorOptions::new(options.image.as_str()) };
-    let manager = add_to(Manager::for_config(config)?, &operator, Arc::new(PrometheusMetrics::default()))?.build()?;
+    let (manager, namespaces) = (Manager::for_config(config)?, vec![namespace.to_owned()]);
+    let options = OperatorOptions::new(options.image.as_str());
+    let manager = operator().add_to(manager, options, namespaces, Arc::new(NoopMetrics));
+    let manager = manager.map_err(Error::from_boxed)?.build()?;
     let stop = CancellationToken::new();
     let token = stop.clone();
     // It also runs while the objects are removed.

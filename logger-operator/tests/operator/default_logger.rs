@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use kubewright_apiserver::{Fault, Requests, Verb};
 use kubewright_runtime::metrics::NoopMetrics;
-use logger_operator::{DEFAULT_LOGGER, OperatorError, OperatorOptions, add_to};
+use logger_operator::{DEFAULT_LOGGER, NamespaceNotWatched, OperatorOptions, operator};
 use logger_types::v2::Logger;
 
 use crate::fixture::{Cluster, IMAGE, Operator, logger};
@@ -75,12 +75,9 @@ async fn without_the_option_no_logger_is_created() {
 #[tokio::test(start_paused = true)]
 async fn its_namespace_must_be_watched() {
     let cluster = Cluster::new();
-    let options = OperatorOptions {
-        namespaces: vec!["a".to_owned()],
-        default_logger_namespace: Some("b".to_owned()),
-        ..options()
-    };
+    let options = OperatorOptions { default_logger_namespace: Some("b".to_owned()), ..options() };
     let builder = kubewright_manager::Manager::builder(cluster.clientset.client().clone());
-    let error = add_to(builder, &options, std::sync::Arc::new(NoopMetrics)).unwrap_err();
-    assert!(matches!(error, OperatorError::NamespaceNotWatched { namespace } if namespace == "b"));
+    let error =
+        operator().add_to(builder, options, vec!["a".to_owned()], std::sync::Arc::new(NoopMetrics)).unwrap_err();
+    assert_eq!(error.downcast_ref(), Some(&NamespaceNotWatched { namespace: "b".to_owned() }));
 }

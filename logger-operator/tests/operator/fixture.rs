@@ -19,7 +19,7 @@ use kubewright_runtime::{
     metrics::PrometheusMetrics,
 };
 use logger_client::fake;
-use logger_operator::{OperatorOptions, add_to};
+use logger_operator::{OperatorOptions, operator};
 use logger_types::v2::{Logger, LoggerSpec};
 use serde_json::{Value, json};
 use tokio::{
@@ -64,7 +64,8 @@ impl Operator {
     pub(crate) fn start(cluster: &Cluster, options: &OperatorOptions) -> Self {
         let (metrics, stop) = (PrometheusMetrics::default(), CancellationToken::new());
         let builder = Manager::builder(cluster.clientset.client().clone());
-        let manager = add_to(builder, options, Arc::new(metrics.clone())).unwrap().build().unwrap();
+        let builder = operator().add_to(builder, options.clone(), Vec::new(), Arc::new(metrics.clone())).unwrap();
+        let manager = builder.build().unwrap();
         let token = stop.clone();
         let task = tokio::spawn(async move { manager.run(token).await });
         Operator { stop, task, metrics }

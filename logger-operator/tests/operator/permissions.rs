@@ -28,7 +28,7 @@ use kubewright_runtime::{
     metrics::{NoopMetrics, PrometheusMetrics},
 };
 use logger_client::Clientset;
-use logger_operator::{DEFAULT_LOGGER, OperatorOptions, add_to, names::CONTROLLER, reason, status::DEGRADED};
+use logger_operator::{DEFAULT_LOGGER, OperatorOptions, names::CONTROLLER, operator, reason, status::DEGRADED};
 use logger_types::v2::Logger;
 use serde_json::{Value, json};
 use tokio::time::{sleep, timeout};
@@ -51,7 +51,7 @@ const UNUSED: &str = include_str!("unused_permissions.txt");
 /// An API server that authorizes by roles, and an operator that watches one namespace or all of them.
 struct Scenario {
     server: ApiServer,
-    options: OperatorOptions,
+    namespaces: Vec<String>,
     user: String,
     loggers: Api<Logger>,
     deployments: Api<Deployment>,
@@ -62,11 +62,10 @@ impl Scenario {
         let server = ApiServer::builder().rbac(true).build();
         server.load_yaml(Clientset::DEFINITIONS).unwrap();
         let namespace = if is_namespaced { SYSTEM } else { "default" };
-        let mut options = OperatorOptions { ensure_default_logger: true, ..OperatorOptions::new(IMAGE) };
-        options.namespaces = is_namespaced.then(|| SYSTEM.to_owned()).into_iter().collect();
+        let namespaces = is_namespaced.then(|| SYSTEM.to_owned()).into_iter().collect();
         let (user, client) = (format!("system:serviceaccount:{SYSTEM}:{SERVICE_ACCOUNT}"), server.client());
         let loggers = Api::namespaced(client.clone(), namespace);
-        Scenario { server, options, user, loggers, deployments: Api::namespaced(client, namespace) }
+        Scenario { server, namespaces, user, loggers, deployments: Api::namespaced(client, namespace) }
     }
 
     /// Returns a client of the operator.
@@ -77,7 +76,8 @@ impl Scenario {
     fn manager(&self) -> ManagerBuilder {
         let election = LeaderElectionConfig::new(CONTROLLER, "test").namespace(SYSTEM);
         let manager = Manager::builder(self.client()).leader_election(election);
-        add_to(manager, &self.options, Arc::new(NoopMetrics)).unwrap()
+        let options = OperatorOptions { ensure_default_logger: true, ..OperatorOptions::new(IMAGE) };
+        operator().add_to(manager, options, self.namespaces.clone(), Arc::new(NoopMetrics)).unwrap()
     }
 
     fn metrics(&self) -> Authenticated<MetricsHandler> {
@@ -92,7 +92,7 @@ impl Scenario {
 
     /// Installs the roles of this description.
     fn install(&self, description: &OperatorDescription) {
-        let objects = operator_objects(description, !self.options.namespaces.is_empty(), SYSTEM);
+        let objects = operator_objects(description, !self.namespaces.is_empty(), SYSTEM);
         objects.iter().for_each(|object| self.server.load(object).unwrap());
     }
 

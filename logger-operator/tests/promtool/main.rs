@@ -78,7 +78,7 @@ fn execute_unit_tests(promtool: &Path, tests: &str) -> Result<String, Failed> {
 
 /// Writes the groups that the program prints to a file in a directory, and returns both.
 fn rules() -> Result<(TempDir, PathBuf), Failed> {
-    let groups = execute(Command::new(env!("CARGO_BIN_EXE_logger-operator")).args(["alerts", "--groups"]))?;
+    let groups = execute(Command::new(env!("CARGO_BIN_EXE_logger-operator")).arg("alert-groups"))?;
     let directory = tempfile::tempdir()?;
     let path = directory.path().join("rules.yaml");
     fs::write(&path, groups)?;

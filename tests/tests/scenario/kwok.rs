@@ -22,9 +22,9 @@ use kube::{
     api::{DeleteParams, EvictParams, ListParams, Patch, PatchParams, PostParams},
 };
 use kubewright_manager::{Manager, ManagerError};
-use kubewright_runtime::{CancellationToken, metrics::PrometheusMetrics};
+use kubewright_runtime::{CancellationToken, metrics::NoopMetrics};
 use libtest_mimic::Trial;
-use logger_operator::{OperatorOptions, add_to};
+use logger_operator::{OperatorOptions, operator};
 use serde_json::json;
 use tests::availability::{Cluster, Error, Fault, Observer, Run, fixed_sequence};
 use tokio::{runtime::Runtime, task::block_in_place, time::sleep};
@@ -109,8 +109,8 @@ impl<'a> Kwok<'a> {
 
     fn start_operator(&mut self, image: &str) -> Result<(), Error> {
         let options = OperatorOptions { agent_toleration_seconds: TOLERATION_SECONDS, ..OperatorOptions::new(image) };
-        let metrics = Arc::new(PrometheusMetrics::default());
-        let manager = add_to(Manager::for_config(self.config.clone())?, &options, metrics)?.build()?;
+        let manager = Manager::for_config(self.config.clone())?;
+        let manager = operator().add_to(manager, options, Vec::new(), Arc::new(NoopMetrics))?.build()?;
         let stop = CancellationToken::new();
         let stopped = stop.clone();
         let task = AbortOnDropHandle::new(tokio::spawn(async move { manager.run(stopped).await }));

@@ -1,13 +1,17 @@
 //! The command line of an operator.
 
-use std::io::{ErrorKind, Write};
+use std::{
+    io::{ErrorKind, Write},
+    sync::Arc,
+};
 
 use clap::{ArgMatches, Args, Command, FromArgMatches, Subcommand};
 use kube::{Client, Config};
+use kubewright_runtime::metrics::NoopMetrics;
 
 use super::{Operator, ProcessOptions, crds::Crds};
 use crate::{
-    manager::{BoxError, Replicas},
+    manager::{BoxError, Manager, Replicas},
     telemetry::Telemetry,
 };
 
@@ -78,7 +82,8 @@ impl<O: Args + Clone + Send + Sync + 'static> Operator<O> {
         let telemetry = Telemetry::new().install()?;
         let definitions = self.definitions_yaml()?;
         let (client, add_server) = embedded.start(&definitions)?;
-        let manager = add_server(self.manager(client, options, Vec::new())?);
+        let manager = Manager::builder(client);
+        let manager = add_server(self.add_to(manager, options, Vec::new(), Arc::new(NoopMetrics))?);
         let manager = manager.add(Replicas::All, "telemetry", telemetry).build()?;
         Ok(manager.run_until_signal().await?)
     }

@@ -29,12 +29,19 @@ impl<O: Args + Clone + Send + Sync + 'static> Operator<O> {
         Ok(description)
     }
 
-    /// Returns the permissions to write the status of reconciled kinds, if their CRD has the subresource.
+    /// Returns the permissions to write the status of reconciled kinds, if their CRD has the subresource and no
+    /// controller declares them.
     fn status_permissions(&self, description: &OperatorDescription) -> Result<Vec<Permission>, BoxError> {
         let definitions = Definitions::parse(&self.definitions_yaml()?)?;
         let reconciled = description.controllers.iter().map(|controller| &controller.reconciles);
         let with_status = reconciled.filter(|kind| definitions.has_status(&kind.group, &kind.plural, &kind.version));
-        Ok(with_status.map(|kind| kind.subresource_permission("status", [Verb::Patch, Verb::Update])).collect())
+        let permissions = with_status.map(|kind| kind.subresource_permission("status", [Verb::Patch, Verb::Update]));
+        let is_new = |permission: &Permission| {
+            let (groups, resources) = (&permission.rule.api_groups, &permission.rule.resources);
+            let mut declared = description.permissions.iter().map(|declared| &declared.rule);
+            declared.all(|rule| (&rule.api_groups, &rule.resources) != (groups, resources))
+        };
+        Ok(permissions.filter(is_new).collect())
     }
 
     /// Returns the manager of the process, to be run or to be described.
@@ -54,7 +61,7 @@ impl<O: Args + Clone + Send + Sync + 'static> Operator<O> {
         let manager = serve_metrics(manager, process, &metrics, describes_only)?;
         let manager = self.serve_webhooks(manager, process, &metrics, describes_only)?;
         let manager = self.elect_leader(manager, process, &metrics);
-        self.add_to(manager, options, process.watched_namespaces(), metrics)
+        self.add_to(manager, options, process.watched_namespaces(), Arc::new(metrics))
     }
 
     fn elect_leader(
@@ -120,9 +127,10 @@ fn serve_metrics(
 mod tests {
     use clap::{Command, FromArgMatches};
     use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+    use kubewright_runtime::controller::Allow;
 
     use super::*;
-    use crate::operator::NoOptions;
+    use crate::operator::{NoOptions, Setup};
 
     fn process(args: &[&str]) -> ProcessOptions {
         let command = ProcessOptions::augment_args(Command::new("test").no_binary_name(true));
@@ -147,14 +155,30 @@ mod tests {
             .controller(|setup| setup.controller::<CustomResourceDefinition>("definitions").reconcile(nothing).build())
     }
 
+    fn status_verbs(description: &OperatorDescription) -> Vec<Vec<String>> {
+        let status = "customresourcedefinitions/status";
+        let rules = description.permissions.iter().map(|permission| &permission.rule);
+        let of_status = rules.filter(|rule| rule.resources.iter().flatten().any(|name| name == status));
+        of_status.map(|rule| rule.verbs.clone()).collect()
+    }
+
     #[tokio::test]
     async fn the_status_of_reconciled_kinds_needs_no_declaration() {
         let description = operator().describe(NoOptions {}, &process(&[])).unwrap();
-        let status = "customresourcedefinitions/status";
-        let writes = |permission: &&Permission| permission.rule.resources.iter().flatten().any(|name| name == status);
-        let verbs: Vec<_> = description.permissions.iter().filter(writes).map(|of| of.rule.verbs.clone()).collect();
-        assert_eq!(verbs, [["patch", "update"]]);
+        assert_eq!(status_verbs(&description), [["patch", "update"]]);
         assert!(description.lease.is_none());
+    }
+
+    #[tokio::test]
+    async fn declared_verbs_for_the_status_replace_the_default() {
+        let patch = |setup: &Setup| {
+            let controller = setup.controller::<CustomResourceDefinition>("definitions");
+            let allowed = Allow::<CustomResourceDefinition>::verbs([Verb::Patch]).status();
+            controller.allow(allowed).reconcile(nothing).build()
+        };
+        let operator = Operator::new("test-operator").definitions(DEFINITION).controller(patch);
+        let description = operator.describe(NoOptions {}, &process(&[])).unwrap();
+        assert_eq!(status_verbs(&description), [["patch"]]);
     }
 
     #[tokio::test]

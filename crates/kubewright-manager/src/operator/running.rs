@@ -1,12 +1,14 @@
 //! An operator that runs in the process of a test.
 
+use std::sync::Arc;
+
 use clap::Args;
 use kube::Client;
-use kubewright_runtime::CancellationToken;
+use kubewright_runtime::{CancellationToken, metrics::NoopMetrics};
 use tokio::task::JoinSet;
 
 use super::Operator;
-use crate::manager::{BoxError, ManagerError};
+use crate::manager::{BoxError, Manager, ManagerError};
 
 /// An operator that was started for a test. If it is dropped, it is aborted.
 #[derive(Debug)]
@@ -26,7 +28,8 @@ impl<O: Args + Clone + Default + Send + Sync + 'static> Operator<O> {
     /// # Panics
     /// Outside a tokio runtime.
     pub fn start(&self, client: &Client) -> Result<RunningOperator, BoxError> {
-        let manager = self.manager(client.clone(), O::default(), Vec::new())?.build()?;
+        let manager = Manager::builder(client.clone());
+        let manager = self.add_to(manager, O::default(), Vec::new(), Arc::new(NoopMetrics))?.build()?;
         let (stop, mut task) = (CancellationToken::new(), JoinSet::new());
         let stopped = stop.clone();
         task.spawn(async move { manager.run(stopped).await });

@@ -13,8 +13,8 @@ use kube::{
     api::{ListParams, PostParams},
 };
 use kubewright_apiserver::ApiServer;
-use kubewright_manager::{Operator, operator::NoOptions};
-use kubewright_runtime::{ReconcileContext, ReconcileError};
+use kubewright_manager::{Manager, Operator, operator::NoOptions};
+use kubewright_runtime::{ReconcileContext, ReconcileError, metrics::NoopMetrics};
 use tokio::time::{sleep, timeout};
 
 async fn reconcile(map: Arc<ConfigMap>, ctx: ReconcileContext) -> Result<(), ReconcileError> {
@@ -51,9 +51,10 @@ async fn events_need_no_declaration_and_are_written_before_the_end() {
 }
 
 #[tokio::test]
-async fn a_manager_of_an_operator_has_its_parts_and_no_servers() {
+async fn a_manager_gets_the_parts_of_an_operator_and_no_servers() {
     let client = ApiServer::new().client();
-    let manager = operator().manager(client, NoOptions {}, vec!["a".to_owned()]).unwrap();
+    let manager = Manager::builder(client);
+    let manager = operator().add_to(manager, NoOptions {}, vec!["a".to_owned()], Arc::new(NoopMetrics)).unwrap();
     let description = manager.describe().unwrap();
     assert_eq!(description.controllers[0].name, "configmaps");
     assert_eq!(description.informers[0].namespaces, ["a"]);

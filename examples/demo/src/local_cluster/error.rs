@@ -3,10 +3,12 @@
 use std::{io, net::SocketAddr, path::PathBuf, time::Duration};
 
 use kubewright_apiserver::DataDirError;
-use kubewright_manager::{ManagerError, manager::BuildError};
+use kubewright_manager::{
+    ManagerError,
+    manager::{BoxError, BuildError},
+};
 use kubewright_runtime::kube;
 use kubewright_simulator::ClusterError;
-use logger_operator::OperatorError;
 use tokio::task::JoinError;
 
 use crate::definition::DefinitionError;
@@ -66,8 +68,8 @@ pub enum LocalClusterError {
         timeout: Duration,
     },
     /// The options of the operator are invalid.
-    #[error(transparent)]
-    Operator(#[from] OperatorError),
+    #[error("the options of the operator are invalid")]
+    Operator(#[source] BoxError),
     /// The manager of the operator cannot be built.
     #[error(transparent)]
     Build(#[from] BuildError),
