@@ -9,6 +9,7 @@
 //! - the model is stored in `PROJECT`, in version 3 of the schema of kubebuilder.
 
 mod apis;
+mod conversions;
 mod dependencies;
 mod files;
 mod import;

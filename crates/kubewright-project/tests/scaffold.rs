@@ -240,19 +240,27 @@ fn webhooks_are_created_without_a_change_of_a_file_of_the_user() {
 
 #[test]
 fn versions_are_converted_through_a_hub() {
-    let tree = executed(&with_widget(), &create_version(&with_widget(), "apps", "Widget", "v2").unwrap());
+    let two_versions = executed(&with_widget(), &create_version(&with_widget(), "apps", "Widget", "v2").unwrap());
     let request = NewWebhooks { hub: Some("v2".to_owned()), ..webhooks() };
-    let notes = create_webhooks(&tree, &request).unwrap().notes;
-    let hub = "my-operator-types/src/apps_v2/widget.rs: add `#[convert(hub)]`";
-    assert!(notes[1].starts_with(hub), "{notes:?}");
-    assert!(notes[0].contains("`#[convert(hub = crate::apps_v2::Widget)]`"), "{notes:?}");
-    let tree = idempotent(&tree, |tree| create_webhooks(tree, &request));
+    let plan = create_webhooks(&two_versions, &request).unwrap().to_string();
+    let edit = "edit    my-operator-types/src/apps_v1/widget.rs: `#[convert(hub = crate::apps_v2::Widget)]` and the like \
+                on Widget, WidgetSpec, WidgetStatus";
+    assert!(plan.contains(edit) && !plan.contains("note:"), "{plan}");
+    let tree = idempotent(&two_versions, |tree| create_webhooks(tree, &request));
     let conversion = file(&tree, "my-operator/src/webhooks/widget_conversion.rs");
     let converter = "Converter::hub::<apps_v2::Widget>().spoke::<apps_v1::Widget>().build()";
     assert!(conversion.contains(converter), "{conversion}");
     assert!(conversion.contains("use my_operator_types::{apps_v1, apps_v2};"), "{conversion}");
     let third = create_version(&tree, "apps", "Widget", "v3").unwrap();
     assert!(third.notes[0].ends_with("widget_conversion.rs: add `.spoke::<apps_v3::Widget>()`"), "{third}");
+    let third = executed(&tree, &third);
+    let copied = file(&third, "my-operator-types/src/apps_v3/widget.rs");
+    assert!(copied.contains("#[convert(hub = crate::apps_v2::WidgetSpec)]\npub struct WidgetSpec"), "{copied}");
+    let types = "my-operator-types/src/apps_v2/widget.rs";
+    let renamed = file(&two_versions, types).replace("WidgetStatus", "WidgetState");
+    let differing = create_webhooks(&changed(&two_versions, types, Some(&renamed)), &request).unwrap();
+    let note = "apps_v1/widget.rs: add `#[convert(hub = ..)]` with the type of v2 to WidgetStatus";
+    assert!(differing.notes[0].ends_with(note), "{differing}");
     let validated = NewWebhooks { validation: true, version: Some("v1".to_owned()), ..webhooks() };
     let tree = idempotent(&tree, |tree| create_webhooks(tree, &validated));
     let validator = file(&tree, "my-operator/src/webhooks/widget_validator.rs");

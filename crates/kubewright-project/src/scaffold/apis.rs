@@ -1,6 +1,7 @@
 //! The APIs of a project: they are created and deleted, and get further versions.
 
 use super::{
+    conversions::convert_to_hub,
     files::{
         self, Files, client_root, conversion_path, empty_client, is_generated, is_owned, kind_path, of_user, types_root,
     },
@@ -67,15 +68,20 @@ pub fn create_version(tree: &Tree, group: &str, kind: &str, version: &str) -> Re
     }
     let mut new = old.clone();
     let mut contents = Files::new();
-    if let Some(source) = tree.get(&kind_path(&old, last)) {
-        contents.insert(kind_path(&old, &resource), without_storage(source));
-    }
     let module = new.version_module(&resource);
-    let has_conversion = old.resources.iter().any(|other| other.is_of_kind(group, kind) && other.webhooks.conversion);
+    let hub = old.resources.iter().find(|other| other.is_of_kind(group, kind) && other.webhooks.conversion);
+    if let Some(source) = tree.get(&kind_path(&old, last)) {
+        let copy = without_storage(source);
+        let copy = match hub {
+            Some(hub) => convert_to_hub(&copy, &old.version_module(hub)),
+            None => copy,
+        };
+        contents.insert(kind_path(&old, &resource), copy);
+    }
     let conversion = conversion_path(&old, &resource);
     new.resources.push(resource);
     let mut plan = transition(tree, &old, &new, &contents)?;
-    if has_conversion {
+    if hub.is_some() {
         plan.notes.push(format!("{conversion}: add `.spoke::<{module}::{kind}>()`"));
     }
     Ok(plan)

@@ -19,7 +19,7 @@ pub enum Step {
         /// Its new contents.
         contents: String,
     },
-    /// Changes one line in a file of the user.
+    /// Changes lines in a file of the user.
     Edit {
         /// Its path.
         path: String,
@@ -69,9 +69,16 @@ pub struct Plan {
 }
 
 impl Plan {
-    pub(super) fn new(mut steps: Vec<Step>) -> Self {
-        steps.sort_by(|a, b| a.path().cmp(b.path()));
-        Plan { steps, notes: Vec::new() }
+    pub(super) fn new(steps: Vec<Step>) -> Self {
+        let mut plan = Plan::default();
+        plan.add(steps);
+        plan
+    }
+
+    /// Adds changes of other files.
+    pub(super) fn add(&mut self, steps: Vec<Step>) {
+        self.steps.extend(steps);
+        self.steps.sort_by(|a, b| a.path().cmp(b.path()));
     }
 }
 

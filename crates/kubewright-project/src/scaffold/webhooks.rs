@@ -2,7 +2,8 @@
 
 use super::{
     apis::{model, transition, unknown},
-    files::{Files, kind_path},
+    conversions::convert_types,
+    files::Files,
     model::{Model, Resource, ResourceWebhooks},
     plan::{Plan, Problems},
     tree::Tree,
@@ -25,7 +26,8 @@ pub struct NewWebhooks {
     pub hub: Option<String>,
 }
 
-/// Plans webhooks of a kind: a source for each, which the user continues.
+/// Plans webhooks of a kind: a source for each, which the user continues. Types of a kind with a conversion get its
+/// attributes.
 ///
 /// # Errors
 /// Fails with everything that prevents it.
@@ -53,30 +55,21 @@ pub fn create_webhooks(tree: &Tree, request: &NewWebhooks) -> Result<Plan, Probl
     match problems.0.is_empty() {
         true => {
             let mut plan = transition(tree, &old, &new, &Files::new())?;
-            plan.notes = request.hub.iter().flat_map(|hub| conversion_notes(&new, request, hub)).collect();
+            add_conversion(tree, &new, request, &mut plan)?;
             Ok(plan)
         }
         false => Err(problems),
     }
 }
 
-/// Returns the attributes that the types of each version need.
-fn conversion_notes(model: &Model, request: &NewWebhooks, hub: &str) -> Vec<String> {
-    let of_hub = versions(model, request).find(|resource| resource.version == hub);
-    let hub_module = of_hub.map(|resource| model.version_module(resource)).unwrap_or_default();
-    let kind = &request.kind;
-    let note = |resource: &Resource| {
-        let attribute = match resource.version == hub {
-            true => "convert(hub)".to_owned(),
-            false => format!("convert(hub = crate::{hub_module}::{kind})"),
-        };
-        format!(
-            "{}: add `#[{attribute}]` to {kind}, and the same to its other types, such as {kind}Spec and \
-             {kind}Status",
-            kind_path(model, resource)
-        )
-    };
-    versions(model, request).map(note).collect()
+/// Adds the attributes of conversion to the types of each version.
+fn add_conversion(tree: &Tree, model: &Model, request: &NewWebhooks, plan: &mut Plan) -> Result<(), Problems> {
+    let all: Vec<&Resource> = versions(model, request).collect();
+    let Some(hub) = all.iter().find(|resource| Some(&resource.version) == request.hub.as_ref()) else { return Ok(()) };
+    let (steps, notes) = convert_types(tree, model, &all, hub)?;
+    plan.add(steps);
+    plan.notes.extend(notes);
+    Ok(())
 }
 
 fn versions<'a>(model: &'a Model, request: &NewWebhooks) -> impl Iterator<Item = &'a Resource> {
