@@ -365,7 +365,7 @@ impl Kind {
 
             #[automatically_derived]
             impl #krate::verbs::Granted for #path {
-                const VERBS: &'static [#krate::meta::Verb] = &[#(#krate::meta::Verb::#verbs),*];
+                const VERBS: &'static [#krate::meta::ClientVerb] = &[#(#krate::meta::ClientVerb::#verbs),*];
             }
 
             #[automatically_derived]

@@ -117,7 +117,7 @@ fn meta(method: &Method, krate: &TokenStream) -> TokenStream {
     quote! {
         #krate::meta::Method {
             name: #name,
-            verb: #krate::meta::Verb::#verb,
+            verb: #krate::meta::ClientVerb::#verb,
             has_input: #has_input,
             input: #input,
             subresource: #subresource,

@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kubewright_core::{
-    meta::{ApiKind, Scope, Verb},
+    meta::{ApiKind, Scope, ClientVerb},
     verbs,
 };
 use matrix_client::Clientset;
@@ -25,14 +25,14 @@ pub struct Subject {
     /// The getter of its client.
     pub getter: &'static str,
     /// Every verb, and whether the types grant it.
-    pub granted: [(Verb, bool); 11],
+    pub granted: [(ClientVerb, bool); 11],
     /// The calls of its client for the verbs that the table grants.
     pub calls: Vec<Call>,
 }
 
 impl Subject {
     /// Reports whether the table grants a verb.
-    pub fn grants(&self, verb: Verb) -> bool {
+    pub fn grants(&self, verb: ClientVerb) -> bool {
         self.calls.iter().any(|call| call.verb == verb)
     }
 
@@ -92,7 +92,7 @@ probes! {
 #[macro_export]
 macro_rules! granted {
     ($kind:ident: $($verb:ident $name:ident),* $(,)?) => {
-        [$((kubewright_core::meta::Verb::$verb, $crate::matrix::Probe::<matrix_types::v1::$kind>::$name)),*]
+        [$((kubewright_core::meta::ClientVerb::$verb, $crate::matrix::Probe::<matrix_types::v1::$kind>::$name)),*]
     };
     ($kind:ident) => {
         $crate::granted! {

@@ -192,7 +192,7 @@ pub use crate::{
         actions::{Action, Actions, PatchType},
         audit_log::audited_authorizations,
         coverage::{Coverage, CoverageReport},
-        fake,
+        fake::{Fake, Fakeable},
         faults::{Fault, FaultLayer, FaultService, Faults, Rule, Seen},
         reactors::{Reaction, ReactorLayer, ReactorService, Reactors, WatchFeed},
         requests::Requests,

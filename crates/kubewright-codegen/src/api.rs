@@ -5,7 +5,7 @@ pub(crate) mod deprecation;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kubewright_core::meta::{ApiGroup, ApiKind, Scope, Verb};
+use kubewright_core::meta::{ApiGroup, ApiKind, Scope, ClientVerb};
 use kubewright_names::resource::is_camel_case_kind;
 use proc_macro2::{Ident, TokenStream};
 use quote::format_ident;
@@ -98,12 +98,12 @@ impl Group {
 
     /// Returns the kinds that have an informer.
     pub(crate) fn informed_kinds(&self) -> impl Iterator<Item = &ClientKind> {
-        self.kinds.iter().filter(|kind| kind.meta.grants(Verb::List) && kind.meta.grants(Verb::Watch))
+        self.kinds.iter().filter(|kind| kind.meta.grants(ClientVerb::List) && kind.meta.grants(ClientVerb::Watch))
     }
 
     /// Returns the kinds that have a lister, which reads the store of an informer.
     pub(crate) fn listed_kinds(&self) -> impl Iterator<Item = &ClientKind> {
-        self.informed_kinds().filter(|kind| kind.meta.grants(Verb::Get))
+        self.informed_kinds().filter(|kind| kind.meta.grants(ClientVerb::Get))
     }
 }
 

@@ -5,7 +5,7 @@ mod shapes;
 
 use kubewright_core::{
     apply::Shape,
-    meta::{Method, Verb},
+    meta::{Method, ClientVerb},
 };
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
@@ -79,7 +79,7 @@ pub(crate) fn applied_groups(api: &Api) -> impl Iterator<Item = &Group> {
 
 /// Whether an apply configuration is generated for this kind.
 pub(crate) fn is_applied(kind: &ClientKind) -> bool {
-    let verbs = [Verb::Apply, Verb::ApplyStatus];
+    let verbs = [ClientVerb::Apply, ClientVerb::ApplyStatus];
     let by_method = kind.meta.methods.iter().any(applies_kind);
     kind.meta.apply.is_some() && (by_method || verbs.into_iter().any(|verb| kind.meta.grants(verb)))
 }
@@ -87,12 +87,12 @@ pub(crate) fn is_applied(kind: &ClientKind) -> bool {
 /// Whether an apply configuration is generated for this kind or for the input of one of its methods.
 fn has_configuration(kind: &ClientKind) -> bool {
     let is_struct = |method: &Method| matches!(method.input.map(|shape| shape()), Some(Shape::Struct(_)));
-    is_applied(kind) || kind.meta.methods.iter().any(|method| method.verb == Verb::Apply && is_struct(method))
+    is_applied(kind) || kind.meta.methods.iter().any(|method| method.verb == ClientVerb::Apply && is_struct(method))
 }
 
 /// Whether a method applies the kind, or a subresource of it.
 pub(crate) fn applies_kind(method: &Method) -> bool {
-    method.verb == Verb::Apply && !method.has_input
+    method.verb == ClientVerb::Apply && !method.has_input
 }
 
 /// Returns the apply configuration of the input of a method; `None` if the input type has none.

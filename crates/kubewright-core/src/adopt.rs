@@ -171,7 +171,7 @@ mod tests {
     use k8s_openapi::api::core::v1::{Namespace, Pod};
 
     use super::*;
-    use crate::meta::{Scope, Verb};
+    use crate::meta::{Scope, ClientVerb};
 
     #[test]
     fn kinds_are_grouped_by_group_and_version() {
@@ -191,6 +191,6 @@ mod tests {
             groups[1].kinds().map(|kind| (kind.kind, kind.rust_name)).collect::<Vec<_>>(),
             [("Deployment", "Rollout")]
         );
-        assert!(groups[1].kinds().all(|kind| kind.grants(Verb::UpdateStatus) && kind.grants(Verb::Apply)));
+        assert!(groups[1].kinds().all(|kind| kind.grants(ClientVerb::UpdateStatus) && kind.grants(ClientVerb::Apply)));
     }
 }

@@ -8,7 +8,7 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
     deep_copy::DeepCopy,
-    meta::{ApiKind, HasScope, Verb},
+    meta::{ApiKind, HasScope, ClientVerb},
     object::{Listed, Object},
     verbs,
 };
@@ -35,18 +35,18 @@ pub trait BuiltIn:
 /// A built-in kind of Kubernetes with a status.
 pub trait BuiltInWithStatus: BuiltIn {}
 
-const VERBS: &[Verb] = &[
-    Verb::Create,
-    Verb::Update,
-    Verb::Delete,
-    Verb::DeleteCollection,
-    Verb::Get,
-    Verb::List,
-    Verb::Watch,
-    Verb::Patch,
-    Verb::Apply,
-    Verb::UpdateStatus,
-    Verb::ApplyStatus,
+const VERBS: &[ClientVerb] = &[
+    ClientVerb::Create,
+    ClientVerb::Update,
+    ClientVerb::Delete,
+    ClientVerb::DeleteCollection,
+    ClientVerb::Get,
+    ClientVerb::List,
+    ClientVerb::Watch,
+    ClientVerb::Patch,
+    ClientVerb::Apply,
+    ClientVerb::UpdateStatus,
+    ClientVerb::ApplyStatus,
 ];
 
 const fn api_kind<T: ListableResource<Scope: HasScope>>(has_status: bool) -> ApiKind {
@@ -75,7 +75,7 @@ macro_rules! built_in {
                     type List = List<Self>;
                 }
                 impl verbs::Granted for types::$kind {
-                    const VERBS: &'static [Verb] = <Self as BuiltIn>::API_KIND.verbs;
+                    const VERBS: &'static [ClientVerb] = <Self as BuiltIn>::API_KIND.verbs;
                 }
                 impl verbs::Create for types::$kind {}
                 impl verbs::Update for types::$kind {}

@@ -10,6 +10,7 @@ mod webhooks;
 use k8s_openapi::api::rbac::v1::PolicyRule;
 use serde::{Deserialize, Serialize};
 
+pub use kubewright_names::verb::Verb;
 pub use webhook_names::WebhookNames;
 pub use webhooks::{
     AdmissionType, AdmissionWebhookDescription, ConversionWebhookDescription, FailurePolicy, MatchPolicy, Operation,
@@ -178,47 +179,6 @@ pub struct ServerDescription {
     pub paths: Vec<String>,
 }
 
-/// A verb of RBAC.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Verb {
-    /// Creates an object.
-    Create,
-    /// Deletes one object.
-    Delete,
-    /// Deletes a collection of objects.
-    DeleteCollection,
-    /// Reads one object.
-    Get,
-    /// Reads a collection of objects.
-    List,
-    /// Patches or applies an object. An apply that creates the object also needs [`Create`](Self::Create).
-    Patch,
-    /// Replaces an object.
-    Update,
-    /// Watches for changes.
-    Watch,
-}
-
-impl Verb {
-    /// The verbs of an informer.
-    pub const READ: [Verb; 3] = [Verb::Get, Verb::List, Verb::Watch];
-
-    /// Returns the name in rules of RBAC.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Verb::Create => "create",
-            Verb::Delete => "delete",
-            Verb::DeleteCollection => "deletecollection",
-            Verb::Get => "get",
-            Verb::List => "list",
-            Verb::Patch => "patch",
-            Verb::Update => "update",
-            Verb::Watch => "watch",
-        }
-    }
-}
-
 /// A permission: a rule of RBAC, and where it applies.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -254,7 +214,7 @@ impl Permission {
         let rule = PolicyRule {
             api_groups: Some(vec![group.to_owned()]),
             resources: Some(vec![resource.to_owned()]),
-            verbs: verbs.into_iter().map(|verb| verb.name().to_owned()).collect(),
+            verbs: verbs.into_iter().map(|verb| verb.as_str().to_owned()).collect(),
             ..PolicyRule::default()
         };
         Permission { scope, rule }

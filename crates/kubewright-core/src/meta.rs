@@ -87,7 +87,7 @@ pub struct ApiKind {
     /// Whether a client is generated (`#[genclient]`).
     pub genclient: bool,
     /// The verbs that are granted to its client; empty without a client.
-    pub verbs: &'static [Verb],
+    pub verbs: &'static [ClientVerb],
     /// The extension methods of its client, in declaration order.
     pub methods: &'static [Method],
     /// The names of the indexes of its informer, in declaration order. The kind's `IndexedBy` has their functions.
@@ -148,7 +148,7 @@ impl ApiKind {
     };
 
     /// Whether the verb is granted to its client.
-    pub fn grants(&self, verb: Verb) -> bool {
+    pub fn grants(&self, verb: ClientVerb) -> bool {
         self.verbs.contains(&verb)
     }
 }
@@ -279,7 +279,7 @@ impl HasScope for k8s_openapi::NamespaceResourceScope {
 
 /// An operation of a client: the verbs of Go's client-gen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Verb {
+pub enum ClientVerb {
     /// Creates an object.
     Create,
     /// Replaces an object.
@@ -310,7 +310,7 @@ pub struct Method {
     /// The name, such as `get_scale`.
     pub name: &'static str,
     /// The operation: get, list, create, update, patch or apply.
-    pub verb: Verb,
+    pub verb: ClientVerb,
     /// Whether the type of the request body is declared; otherwise it is the kind itself.
     pub has_input: bool,
     /// The shape of that type, if it can be part of an apply configuration.

@@ -3,12 +3,12 @@
 //! The derive implements them, and the generic client requires them, so that a verb that is not granted is a compile
 //! error with a helpful message.
 
-use crate::meta::Verb;
+use crate::meta::ClientVerb;
 
 /// The verbs that are granted to the client of a kind, as data.
 pub trait Granted {
     /// The granted verbs.
-    const VERBS: &'static [Verb];
+    const VERBS: &'static [ClientVerb];
 }
 
 /// The client of the kind has `create`, which creates an object.

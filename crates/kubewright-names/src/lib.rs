@@ -1,5 +1,5 @@
-//! Names as the API server validates them: DNS labels and subdomains, label keys, kinds, versions, CEL reserved words,
-//! and case conversions.
+//! Names as the API server validates them: DNS labels and subdomains, label keys, kinds, versions, CEL reserved words;
+//! verbs, and case conversions.
 //!
 //! Each rule for names is in this crate and nowhere else. Without the feature `manifest` the crate has no
 //! dependencies.
@@ -10,4 +10,5 @@ pub mod cel;
 pub mod manifest;
 pub mod resource;
 pub mod validation;
+pub mod verb;
 pub mod version;

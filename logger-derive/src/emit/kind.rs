@@ -78,7 +78,7 @@ fn api_kind(kind: &Kind) -> TokenStream {
             genclient: #genclient,
             methods: #methods,
             indexes: #indexes,
-            verbs: &[#(#krate::meta::Verb::#verbs),*],
+            verbs: &[#(#krate::meta::ClientVerb::#verbs),*],
             status: #status,
             scale: #scale,
             columns: &[#(#columns),*],
@@ -99,7 +99,7 @@ fn api_kind(kind: &Kind) -> TokenStream {
 
         #[automatically_derived]
         impl #krate::verbs::Granted for #ident {
-            const VERBS: &'static [#krate::meta::Verb] = API_KIND.verbs;
+            const VERBS: &'static [#krate::meta::ClientVerb] = API_KIND.verbs;
         }
         #method_types
         #index_impls

@@ -27,7 +27,7 @@ pub(super) fn kind(input: &DeriveInput, kind: &Kind) -> TokenStream {
         #(#parts)*
         #(impl #impl_generics #krate::verbs::#verbs for #ident #ty_generics #where_clause {})*
         impl #impl_generics #krate::verbs::Granted for #ident #ty_generics #where_clause {
-            const VERBS: &'static [#krate::meta::Verb] = &[];
+            const VERBS: &'static [#krate::meta::ClientVerb] = &[];
         }
         impl #impl_generics #krate::Kind for #ident #ty_generics #where_clause {
             const API_KIND: #krate::meta::ApiKind = #krate::meta::ApiKind::DEFAULT;

@@ -12,7 +12,7 @@ use k8s_openapi::{
         coordination::v1::Lease,
     },
 };
-use kubewright_apiserver::{ApiServer, Coverage, CoverageReport, fake::Fakeable};
+use kubewright_apiserver::{ApiServer, Coverage, CoverageReport, Fakeable};
 use kubewright_core::{Conditions, description::OperatorDescription};
 use kubewright_manager::{
     CancellationToken, LeaderElectionConfig, Manager, ManagerBuilder, Replicas,

@@ -14,7 +14,7 @@ use kube::{
 };
 use kubewright_core::{
     GroupVersionResource, Kind,
-    meta::{Scope, Verb},
+    meta::{Scope, ClientVerb},
 };
 use kubewright_runtime::{AnyObject, Event, FieldManager, Index, Preconditions};
 use serde_json::json;
@@ -69,7 +69,7 @@ pub(super) async fn generic_clients_are_found_by_resource(client: Client) {
     exhibits.create(Some(&namespace), &read, &post()).await.unwrap();
 
     let notices = clientset.for_resource(&resource("desk.example.org", "v1", "notices")).unwrap();
-    assert!(!notices.verbs().contains(&Verb::Delete));
+    assert!(!notices.verbs().contains(&ClientVerb::Delete));
     let rejected = notices.delete(Some(&namespace), "any", &DeleteParams::default()).await.unwrap_err();
     let expected = "cannot delete notices.desk.example.org `any`: the kind's `#[genclient]` does not grant it";
     assert_eq!(rejected.to_string(), expected);

@@ -1,7 +1,7 @@
 //! A kind can have the status subresource without a `status` field.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use kubewright_core::meta::Verb;
+use kubewright_core::meta::ClientVerb;
 use kubewright_core::{DeepCopy, Kind, Object};
 use schemars::JsonSchema;
 

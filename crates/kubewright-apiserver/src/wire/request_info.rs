@@ -3,52 +3,9 @@
 use std::fmt;
 
 use http::{Method, Request, Uri};
+pub use kubewright_names::verb::Verb;
 
 use crate::wire::request::{Query, Route, Target};
-
-/// A request verb, as in RBAC rules and audit events.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Verb {
-    /// Reads one object or a non-resource path.
-    Get,
-    /// Reads a collection.
-    List,
-    /// Watches a collection.
-    Watch,
-    /// Creates an object.
-    Create,
-    /// Replaces an object.
-    Update,
-    /// Patches an object; a server-side apply is a patch too.
-    Patch,
-    /// Deletes one object.
-    Delete,
-    /// Deletes a collection.
-    DeleteCollection,
-}
-
-impl Verb {
-    /// Returns the verb as Kubernetes writes it: `get`, `deletecollection`.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Get => "get",
-            Self::List => "list",
-            Self::Watch => "watch",
-            Self::Create => "create",
-            Self::Update => "update",
-            Self::Patch => "patch",
-            Self::Delete => "delete",
-            Self::DeleteCollection => "deletecollection",
-        }
-    }
-}
-
-impl fmt::Display for Verb {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
 
 /// The attributes of a request, parsed from its method, path and query as kube-apiserver's `RequestInfo`. A field is
 /// empty if the path does not have that part.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kubewright_core::meta::{ApiGroup, ApiKind, Verb};
+use kubewright_core::meta::{ApiGroup, ApiKind, ClientVerb};
 
 use super::Group;
 use crate::{
@@ -39,7 +39,7 @@ pub(super) fn generated_names(groups: &[Group], errors: &mut Diagnostics) {
 
 /// A list is decoded into its type, so a kind whose client lists needs a list type.
 fn list_types(group: &ApiGroup, errors: &mut Diagnostics) {
-    let lists = |kind: &&ApiKind| kind.grants(Verb::List) && kind.schema.is_some();
+    let lists = |kind: &&ApiKind| kind.grants(ClientVerb::List) && kind.schema.is_some();
     for kind in group.kinds().filter(lists).filter(|kind| group.list_of(kind).is_none()) {
         let message = format!(
             "its client has `list`, but no list type is registered: derive `ObjectList` on a struct with `items: \
@@ -53,7 +53,7 @@ fn list_types(group: &ApiGroup, errors: &mut Diagnostics) {
 /// A method that applies the kind takes its apply configuration, so the kind needs one.
 fn apply_configurations(group: &ApiGroup, errors: &mut Diagnostics) {
     for kind in group.kinds().filter(|kind| kind.apply.is_none()) {
-        for method in kind.methods.iter().filter(|method| method.verb == Verb::Apply && !method.has_input) {
+        for method in kind.methods.iter().filter(|method| method.verb == ClientVerb::Apply && !method.has_input) {
             let message = format!(
                 "its method `{}` takes its apply configuration: derive `ApplyConfiguration` on it, or set `input = ..` \
                  on the method",

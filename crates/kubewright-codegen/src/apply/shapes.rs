@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use kubewright_core::{
     apply::{Shape, Struct, Type},
-    meta::Verb,
+    meta::ClientVerb,
 };
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
@@ -47,7 +47,7 @@ struct Builder<'a> {
 impl Builder<'_> {
     fn add_kind(&mut self, kind: &ClientKind, shape: &Struct) {
         let methods = kind.meta.methods.iter().filter(|method| applies_kind(method));
-        let status = kind.meta.grants(Verb::ApplyStatus).then_some("status");
+        let status = kind.meta.grants(ClientVerb::ApplyStatus).then_some("status");
         let mut subresources: Vec<_> =
             status.into_iter().chain(methods.filter_map(|m| m.subresource)).map(str::to_owned).collect();
         subresources.sort();
@@ -58,7 +58,7 @@ impl Builder<'_> {
 
     /// Adds the configurations of the inputs of methods that apply another type than the kind.
     fn add_inputs(&mut self, kind: &ClientKind) {
-        for (i, method) in kind.meta.methods.iter().enumerate().filter(|(_, method)| method.verb == Verb::Apply) {
+        for (i, method) in kind.meta.methods.iter().enumerate().filter(|(_, method)| method.verb == ClientVerb::Apply) {
             if let Some(Shape::Struct(shape)) = method.input.map(|shape| shape()) {
                 let (ty, index) = (&kind.ty, Literal::usize_unsuffixed(i));
                 let input = quote!(<#ty as kubewright_core::ExtensionMethod<#index>>::Input);

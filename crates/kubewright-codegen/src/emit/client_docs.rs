@@ -1,6 +1,6 @@
 //! The documentation of a typed client: that of its kind, and an example.
 
-use kubewright_core::meta::Verb;
+use kubewright_core::meta::ClientVerb;
 use proc_macro2::TokenStream;
 
 use super::{portable_docs::portable, source::doc};
@@ -21,14 +21,14 @@ pub(super) fn client_docs(group: &Group, kind: &ClientKind, layout: &Layout) -> 
 /// Returns a call that the verbs of the client grant, if there is one.
 fn example_call(kind: &ClientKind) -> Option<&'static str> {
     let calls = [
-        (Verb::Get, "let object = client.get(\"name\").await?;"),
-        (Verb::List, "let list = client.list(&Default::default()).await?;"),
-        (Verb::Watch, "let events = client.watch(&Default::default(), \"0\").await?;"),
-        (Verb::Create, "let created = client.create(&object, &Default::default()).await?;"),
-        (Verb::Update, "let updated = client.update(&object, &Default::default()).await?;"),
-        (Verb::UpdateStatus, "let updated = client.update_status(&object, &Default::default()).await?;"),
-        (Verb::Delete, "client.delete(\"name\", &Default::default()).await?;"),
-        (Verb::DeleteCollection, "client.delete_collection(&Default::default(), &Default::default()).await?;"),
+        (ClientVerb::Get, "let object = client.get(\"name\").await?;"),
+        (ClientVerb::List, "let list = client.list(&Default::default()).await?;"),
+        (ClientVerb::Watch, "let events = client.watch(&Default::default(), \"0\").await?;"),
+        (ClientVerb::Create, "let created = client.create(&object, &Default::default()).await?;"),
+        (ClientVerb::Update, "let updated = client.update(&object, &Default::default()).await?;"),
+        (ClientVerb::UpdateStatus, "let updated = client.update_status(&object, &Default::default()).await?;"),
+        (ClientVerb::Delete, "client.delete(\"name\", &Default::default()).await?;"),
+        (ClientVerb::DeleteCollection, "client.delete_collection(&Default::default(), &Default::default()).await?;"),
     ];
     calls.into_iter().find_map(|(verb, call)| kind.meta.grants(verb).then_some(call))
 }

@@ -20,7 +20,7 @@ pub(super) fn sources(api: &Api, layout: &Layout) -> Vec<Source> {
     let client = &api.client;
     let items = vec![
         quote! {
-            use kubewright_apiserver::fake::{Fake, Fakeable};
+            use kubewright_apiserver::{Fake, Fakeable};
             use kubewright_runtime::kube::Client;
         },
         quote! {

@@ -1,6 +1,6 @@
 //! The client of a kind with extension methods: a dedicated type that dereferences to the generic client.
 
-use kubewright_core::meta::{Method, Verb};
+use kubewright_core::meta::{Method, ClientVerb};
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
@@ -72,23 +72,23 @@ fn method(group: &Group, kind: &ClientKind, layout: &Layout, index: usize, metho
         None => (quote!(), quote!(None)),
     };
     let (generics, arguments, call) = match method.verb {
-        Verb::List => (quote!(), quote!(#name_parameter params: &ListParams), quote!(extended_list(#parent, params))),
-        Verb::Create => (
+        ClientVerb::List => (quote!(), quote!(#name_parameter params: &ListParams), quote!(extended_list(#parent, params))),
+        ClientVerb::Create => (
             quote!(),
             quote!(#name_parameter input: &#extension::Input, params: &PostParams),
             quote!(extended_create(#parent, input, params)),
         ),
-        Verb::Update => (
+        ClientVerb::Update => (
             quote!(),
             quote!(name: &str, input: &#extension::Input, params: &PostParams),
             quote!(extended_update(#subresource, name, input, params)),
         ),
-        Verb::Patch => (
+        ClientVerb::Patch => (
             quote!(<P: kubewright_core::serde::Serialize + std::fmt::Debug>),
             quote!(name: &str, patch: &Patch<P>, params: &PatchParams),
             quote!(extended_patch(#subresource, name, patch, params)),
         ),
-        Verb::Apply if method.has_input => {
+        ClientVerb::Apply if method.has_input => {
             let input = apply::input_configuration(group, method).unwrap_or_else(|| quote!(#extension::Input));
             (
                 quote!(),
@@ -96,7 +96,7 @@ fn method(group: &Group, kind: &ClientKind, layout: &Layout, index: usize, metho
                 quote!(extended_apply(#subresource, name, configuration, manager)),
             )
         }
-        Verb::Apply => {
+        ClientVerb::Apply => {
             let configuration = applyconfigurations::path(group, kind);
             (
                 quote!(),
@@ -108,7 +108,7 @@ fn method(group: &Group, kind: &ClientKind, layout: &Layout, index: usize, metho
     };
     let docs = doc(&described(method));
     let takes_configuration =
-        method.verb == Verb::Apply && (!method.has_input || apply::input_configuration(group, method).is_some());
+        method.verb == ClientVerb::Apply && (!method.has_input || apply::input_configuration(group, method).is_some());
     let gate = takes_configuration.then(|| root::gate("applyconfigurations", layout));
     quote! {
         #docs
@@ -125,11 +125,11 @@ fn method(group: &Group, kind: &ClientKind, layout: &Layout, index: usize, metho
 
 fn described(method: &Method) -> String {
     let verb = match method.verb {
-        Verb::List => "Lists",
-        Verb::Create => "Creates",
-        Verb::Update => "Updates",
-        Verb::Patch => "Patches",
-        Verb::Apply => "Applies",
+        ClientVerb::List => "Lists",
+        ClientVerb::Create => "Creates",
+        ClientVerb::Update => "Updates",
+        ClientVerb::Patch => "Patches",
+        ClientVerb::Apply => "Applies",
         _ => "Gets",
     };
     match method.subresource {
@@ -160,12 +160,12 @@ fn allowed(kind: &ClientKind) -> TokenStream {
 /// Returns the imports of the methods.
 pub(super) fn imports(kinds: &[ClientKind]) -> TokenStream {
     let verbs = || kinds.iter().flat_map(|kind| kind.meta.methods).map(|method| method.verb);
-    let has = |wanted: &[Verb]| verbs().any(|verb| wanted.contains(&verb));
+    let has = |wanted: &[ClientVerb]| verbs().any(|verb| wanted.contains(&verb));
     let params = [
-        (has(&[Verb::List]), quote!(ListParams)),
-        (has(&[Verb::Patch]), quote!(Patch)),
-        (has(&[Verb::Patch]), quote!(PatchParams)),
-        (has(&[Verb::Create, Verb::Update]), quote!(PostParams)),
+        (has(&[ClientVerb::List]), quote!(ListParams)),
+        (has(&[ClientVerb::Patch]), quote!(Patch)),
+        (has(&[ClientVerb::Patch]), quote!(PatchParams)),
+        (has(&[ClientVerb::Create, ClientVerb::Update]), quote!(PostParams)),
     ];
     let params: Vec<_> = params.into_iter().filter(|(used, _)| *used).map(|(_, name)| name).collect();
     let params = match params.is_empty() {

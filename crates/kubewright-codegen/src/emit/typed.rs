@@ -1,6 +1,6 @@
 //! `typed/<group>.rs`: the clients of the kinds of a group.
 
-use kubewright_core::meta::Verb;
+use kubewright_core::meta::ClientVerb;
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
@@ -104,7 +104,7 @@ fn kind_getters(kind: &ClientKind) -> TokenStream {
 }
 
 fn has_all_namespaces(kind: &ClientKind) -> bool {
-    kind.is_namespaced() && (kind.meta.grants(Verb::List) || kind.meta.grants(Verb::Watch))
+    kind.is_namespaced() && (kind.meta.grants(ClientVerb::List) || kind.meta.grants(ClientVerb::Watch))
 }
 
 /// Returns the client of a kind: the generic one, or a dedicated type around it if it has extension methods.

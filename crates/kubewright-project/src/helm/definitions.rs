@@ -144,7 +144,7 @@ fn rules(kinds: &[KindDescription], names: &[String]) -> Vec<PolicyRule> {
         api_groups: Some(vec!["apiextensions.k8s.io".to_owned()]),
         resources: Some(vec![resource.to_owned()]),
         resource_names: names.map(<[String]>::to_vec),
-        verbs: verbs.iter().map(|verb| verb.name().to_owned()).collect(),
+        verbs: verbs.iter().map(|verb| verb.as_str().to_owned()).collect(),
         ..PolicyRule::default()
     };
     let mut rules = vec![

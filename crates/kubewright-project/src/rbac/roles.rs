@@ -134,7 +134,7 @@ fn service_account(namespace: &str) -> Subject {
 pub fn metrics_reader_role(metadata: ObjectMeta) -> ClusterRole {
     let rule = PolicyRule {
         non_resource_urls: Some(vec!["/metrics".to_owned()]),
-        verbs: vec![Verb::Get.name().to_owned()],
+        verbs: vec![Verb::Get.as_str().to_owned()],
         ..PolicyRule::default()
     };
     cluster_role(metadata, vec![rule])

@@ -6,7 +6,7 @@ use kube::{
     core::{ApiResource, DynamicObject, ObjectList},
 };
 use kubewright_core::{
-    meta::{HasScope, Scope, Verb},
+    meta::{HasScope, Scope, ClientVerb},
     verbs::Granted,
 };
 use serde_json::Value;
@@ -23,7 +23,7 @@ pub struct GenericClient {
     client: Client,
     resource: ApiResource,
     scope: Scope,
-    verbs: &'static [Verb],
+    verbs: &'static [ClientVerb],
 }
 
 impl GenericClient {
@@ -44,7 +44,7 @@ impl GenericClient {
     }
 
     /// Returns the granted verbs.
-    pub fn verbs(&self) -> &'static [Verb] {
+    pub fn verbs(&self) -> &'static [ClientVerb] {
         self.verbs
     }
 
@@ -53,7 +53,7 @@ impl GenericClient {
     /// # Errors
     /// Fails if the object does not exist, the verb is not granted, or the request fails.
     pub async fn get(&self, namespace: Option<&str>, name: &str) -> Result<DynamicObject, Error> {
-        self.require_granted(Verb::Get, "get", name)?;
+        self.require_granted(ClientVerb::Get, "get", name)?;
         self.api(namespace).get(name).await.map_err(self.request_error("get", namespace, name))
     }
 
@@ -62,7 +62,7 @@ impl GenericClient {
     /// # Errors
     /// Fails if the verb is not granted or the request fails.
     pub async fn list(&self, namespace: Option<&str>, params: &ListParams) -> Result<ObjectList<DynamicObject>, Error> {
-        self.require_granted(Verb::List, "list", "")?;
+        self.require_granted(ClientVerb::List, "list", "")?;
         self.api(namespace).list(params).await.map_err(self.request_error("list", namespace, ""))
     }
 
@@ -77,7 +77,7 @@ impl GenericClient {
         params: &PostParams,
     ) -> Result<DynamicObject, Error> {
         let name = object.metadata.name.as_deref().unwrap_or_default();
-        self.require_granted(Verb::Create, "create", name)?;
+        self.require_granted(ClientVerb::Create, "create", name)?;
         self.api(namespace).create(params, object).await.map_err(self.request_error("create", namespace, name))
     }
 
@@ -93,7 +93,7 @@ impl GenericClient {
         params: &PostParams,
     ) -> Result<DynamicObject, Error> {
         let name = object.metadata.name.as_deref().unwrap_or_default();
-        self.require_granted(Verb::Update, "update", name)?;
+        self.require_granted(ClientVerb::Update, "update", name)?;
         if name.is_empty() {
             return Err(Error::missing_name("update", self.resource_name()));
         }
@@ -112,7 +112,7 @@ impl GenericClient {
         patch: &Patch<Value>,
         params: &PatchParams,
     ) -> Result<DynamicObject, Error> {
-        self.require_granted(Verb::Patch, "patch", name)?;
+        self.require_granted(ClientVerb::Patch, "patch", name)?;
         self.api(namespace).patch(name, params, patch).await.map_err(self.request_error("patch", namespace, name))
     }
 
@@ -122,7 +122,7 @@ impl GenericClient {
     /// Fails if the object does not exist, a precondition is not met, the verb is not granted, or the request
     /// fails.
     pub async fn delete(&self, namespace: Option<&str>, name: &str, params: &DeleteParams) -> Result<(), Error> {
-        self.require_granted(Verb::Delete, "delete", name)?;
+        self.require_granted(ClientVerb::Delete, "delete", name)?;
         let deleted = self.api(namespace).delete(name, params).await;
         deleted.map(drop).map_err(self.request_error("delete", namespace, name))
     }
@@ -135,7 +135,7 @@ impl GenericClient {
         }
     }
 
-    fn require_granted(&self, verb: Verb, verb_name: &'static str, name: &str) -> Result<(), Error> {
+    fn require_granted(&self, verb: ClientVerb, verb_name: &'static str, name: &str) -> Result<(), Error> {
         match self.verbs.contains(&verb) {
             true => Ok(()),
             false => Err(Error::verb_not_granted(verb_name, self.resource_name(), name)),
