@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kubewright_core::{
-    meta::{ApiKind, Scope, ClientVerb},
+    meta::{ApiKind, ClientVerb, Scope},
     verbs,
 };
 use matrix_client::Clientset;

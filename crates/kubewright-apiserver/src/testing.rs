@@ -4,7 +4,7 @@ pub(crate) mod actions;
 pub(crate) mod audit_log;
 mod body;
 pub(crate) mod coverage;
-pub mod fake;
+pub(crate) mod fake;
 pub(crate) mod faults;
 mod layer;
 pub(crate) mod reactors;

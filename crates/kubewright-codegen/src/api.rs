@@ -5,7 +5,7 @@ pub(crate) mod deprecation;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kubewright_core::meta::{ApiGroup, ApiKind, Scope, ClientVerb};
+use kubewright_core::meta::{ApiGroup, ApiKind, ClientVerb, Scope};
 use kubewright_names::resource::is_camel_case_kind;
 use proc_macro2::{Ident, TokenStream};
 use quote::format_ident;

@@ -5,7 +5,7 @@ mod shapes;
 
 use kubewright_core::{
     apply::Shape,
-    meta::{Method, ClientVerb},
+    meta::{ClientVerb, Method},
 };
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};

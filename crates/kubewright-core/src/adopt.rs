@@ -171,7 +171,7 @@ mod tests {
     use k8s_openapi::api::core::v1::{Namespace, Pod};
 
     use super::*;
-    use crate::meta::{Scope, ClientVerb};
+    use crate::meta::{ClientVerb, Scope};
 
     #[test]
     fn kinds_are_grouped_by_group_and_version() {

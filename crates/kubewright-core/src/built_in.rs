@@ -8,7 +8,7 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
     deep_copy::DeepCopy,
-    meta::{ApiKind, HasScope, ClientVerb},
+    meta::{ApiKind, ClientVerb, HasScope},
     object::{Listed, Object},
     verbs,
 };

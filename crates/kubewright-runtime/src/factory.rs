@@ -14,7 +14,7 @@ use futures::{
     FutureExt,
     future::{BoxFuture, try_join_all},
 };
-use kube::Client;
+use kube::{Client, core::PartialObjectMeta};
 use kubewright_core::{description::InformerDescription, verbs};
 use tokio::{sync::watch, time::Instant};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -143,6 +143,21 @@ impl InformerFactory {
     where
         K: ScopedObject + verbs::List + verbs::Watch,
     {
+        self.shared_informer(indexes)
+    }
+
+    /// Returns the informer of the metadata of this kind, creating it at the first request: the server sends metadata
+    /// only. It suffices for a watch that maps names, labels or owners to keys, such as
+    /// [`watches_by`](crate::controller::ControllerBuilder::watches_by).
+    pub fn metadata_informer<K>(&self) -> SharedInformer<PartialObjectMeta<K>>
+    where
+        K: ApiObject + verbs::List + verbs::Watch,
+        PartialObjectMeta<K>: ScopedObject,
+    {
+        self.shared_informer(&[])
+    }
+
+    fn shared_informer<K: ScopedObject>(&self, indexes: &[Index<K>]) -> SharedInformer<K> {
         let mut informers = self.informers();
         let create = || Entry {
             informer: Box::new(self.0.builder.informer::<K>()),

@@ -14,7 +14,7 @@ use kube::{
 };
 use kubewright_core::{
     GroupVersionResource, Kind,
-    meta::{Scope, ClientVerb},
+    meta::{ClientVerb, Scope},
 };
 use kubewright_runtime::{AnyObject, Event, FieldManager, Index, Preconditions};
 use serde_json::json;

@@ -1,6 +1,6 @@
 //! The client of a kind with extension methods: a dedicated type that dereferences to the generic client.
 
-use kubewright_core::meta::{Method, ClientVerb};
+use kubewright_core::meta::{ClientVerb, Method};
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
@@ -72,7 +72,9 @@ fn method(group: &Group, kind: &ClientKind, layout: &Layout, index: usize, metho
         None => (quote!(), quote!(None)),
     };
     let (generics, arguments, call) = match method.verb {
-        ClientVerb::List => (quote!(), quote!(#name_parameter params: &ListParams), quote!(extended_list(#parent, params))),
+        ClientVerb::List => {
+            (quote!(), quote!(#name_parameter params: &ListParams), quote!(extended_list(#parent, params)))
+        }
         ClientVerb::Create => (
             quote!(),
             quote!(#name_parameter input: &#extension::Input, params: &PostParams),

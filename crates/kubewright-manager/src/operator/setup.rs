@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use kube::Client;
+use kube::{Client, core::PartialObjectMeta};
 use kubewright_core::verbs;
 use kubewright_runtime::{
-    Controller, EventRecorder, Index, InformerFactory, SharedInformer, client::ScopedObject,
+    ApiObject, Controller, EventRecorder, Index, InformerFactory, SharedInformer, client::ScopedObject,
     controller::ControllerBuilder, metrics::MetricsProvider,
 };
 
@@ -43,6 +43,15 @@ impl<O> Setup<O> {
         indexes: &[Index<K>],
     ) -> SharedInformer<K> {
         self.factory.indexed_informer(indexes)
+    }
+
+    /// Returns the informer of the metadata of a kind, such as to watch Secrets without their data.
+    pub fn metadata_informer<K>(&self) -> SharedInformer<PartialObjectMeta<K>>
+    where
+        K: ApiObject + verbs::List + verbs::Watch,
+        PartialObjectMeta<K>: ScopedObject,
+    {
+        self.factory.metadata_informer()
     }
 
     /// Returns the client, for writes outside of reconciliations.

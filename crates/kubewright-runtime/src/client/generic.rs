@@ -6,7 +6,7 @@ use kube::{
     core::{ApiResource, DynamicObject, ObjectList},
 };
 use kubewright_core::{
-    meta::{HasScope, Scope, ClientVerb},
+    meta::{ClientVerb, HasScope, Scope},
     verbs::Granted,
 };
 use serde_json::Value;

@@ -58,6 +58,27 @@ async fn events_of_referenced_objects_enqueue_those_that_refer_to_them() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn metadata_is_enough_to_find_references() {
+    let fixture = Fixture::new();
+    let secrets = fixture.factory.metadata_informer::<Secret>();
+    fixture.factory.start();
+    let (recorder, mut records) = recorder();
+    let controller = Controller::new("test", &fixture.config_maps)
+        .reconcile_with(|_| recorder, record_key)
+        .watches_by(&secrets, secret_of)
+        .build();
+    let running = Running::new(controller);
+    fixture.create::<ConfigMap>("a", json!({"data": {"secret": "one"}})).await;
+    assert_eq!(records.next().await, "default/a");
+    fixture.create::<Secret>("one", json!({"metadata": {"labels": {"a": "b"}}, "data": {"key": "dmFsdWU="}})).await;
+    assert_eq!(records.next().await, "default/a");
+    let stored = secrets.store().get("default", "one").unwrap();
+    assert_eq!(stored.labels()["a"], "b");
+    assert!(!serde_json::to_string(&*stored).unwrap().contains("dmFsdWU="));
+    running.stop().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_controller_with_too_many_references_does_not_run() {
     let fixture = Fixture::started();
     let (recorder, _records) = recorder();
@@ -82,7 +103,7 @@ async fn the_finalizer_of_a_builder_separates_the_cleanup_and_is_a_permission() 
         .finalizer("example.com/test", cleanup)
         .build();
     let is_patch = |permission: &Permission| {
-        permission.rule.verbs == [Verb::Patch.name()]
+        permission.rule.verbs == [Verb::Patch.as_str()]
             && permission.rule.resources.iter().flatten().any(|resource| resource == "configmaps")
     };
     assert!(controller.permissions().iter().any(is_patch));
