@@ -254,19 +254,40 @@ fn operate(
         true => change(installation),
         false => Ok(()),
     };
+    let former = if has_webhooks { installation.ca_bundles()? } else { Vec::new() };
     let mut program = Program::start(command).map_err(DeployError::Program)?;
     let installed = if_called(Installation::install_webhooks);
     let outcome = match &installed {
-        Ok(()) => program.wait(interrupts),
+        Ok(()) => wait(&mut program, installation, &former, interrupts),
         Err(_) => Ok(Outcome::Interrupted),
     };
     let finalized = if created.is_empty() { Ok(()) } else { installation.delete_custom_resources(created) };
     let deleted = if_called(Installation::delete_webhooks);
     program.stop(interrupts).map_err(DeployError::Program)?;
-    match outcome.map_err(DeployError::Program)? {
+    match outcome? {
         Outcome::Ended(status) if !status.success() => Err(DeployError::Ended(status)),
         _ => installed.and(finalized).and(deleted),
     }
+}
+
+/// Waits until the program ends, or an interrupt is received. Prints when the API server trusts the webhooks: when the
+/// program has replaced the CA bundle of each, as its authority exists as long as the process.
+fn wait(
+    program: &mut Program,
+    installation: &Installation,
+    former: &[Option<String>],
+    interrupts: &Receiver<()>,
+) -> Result<Outcome, DeployError> {
+    if !former.is_empty() {
+        let is_new = |(bundle, former): (&Option<String>, &Option<String>)| bundle.is_some() && bundle != former;
+        while !installation.ca_bundles()?.iter().zip(former).all(is_new) {
+            if let Some(outcome) = program.poll(interrupts).map_err(DeployError::Program)? {
+                return Ok(outcome);
+            }
+        }
+        println!("the API server trusts the webhooks");
+    }
+    program.wait(interrupts).map_err(DeployError::Program)
 }
 
 /// Compiles the operator before anything is installed.

@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::{
     DeployError, Kubectl, Manifest, Timeout,
     cluster::{Cluster, field_manager},
+    local_webhooks::ca_bundle,
     manifest::{describe, name, namespace},
     rollout, teardown,
 };
@@ -88,6 +89,21 @@ impl Installation {
     /// Fails if kubectl fails.
     pub fn install_webhooks(&self) -> Result<(), DeployError> {
         self.apply(&self.manifest.webhook_configurations())
+    }
+
+    /// Returns the CA bundle of each webhook configuration and each definition with a conversion webhook: none if the
+    /// object does not exist, or has no bundle.
+    ///
+    /// # Errors
+    /// Fails if kubectl fails.
+    pub fn ca_bundles(&self) -> Result<Vec<Option<String>>, DeployError> {
+        let bundle = |object: &Value| {
+            let kind = object["kind"].as_str().unwrap_or_default();
+            let found =
+                self.cluster.kubectl.json(&["get", kind, name(object), "--ignore-not-found", "--output=json"])?;
+            Ok(found.and_then(ca_bundle))
+        };
+        self.manifest.called().into_iter().map(bundle).collect()
     }
 
     /// Deletes the webhook configurations only.

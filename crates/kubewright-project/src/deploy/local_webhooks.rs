@@ -42,6 +42,13 @@ impl Manifest {
         has_webhooks.then_some(manifest)
     }
 
+    /// Returns the webhook configurations, and the definitions with a conversion webhook.
+    pub(super) fn called(&self) -> Vec<&Value> {
+        let conversion = "/spec/conversion/webhook/clientConfig";
+        let is_called = |object: &&Value| is_configuration(object) || object.pointer(conversion).is_some();
+        self.objects().into_iter().filter(is_called).collect()
+    }
+
     /// Returns the webhook configurations.
     pub(super) fn webhook_configurations(&self) -> Vec<&Value> {
         self.objects().into_iter().filter(|object| is_configuration(object)).collect()
@@ -63,6 +70,12 @@ fn client_configs(object: &mut Value) -> Vec<&mut Value> {
     } else {
         object.pointer_mut("/spec/conversion/webhook/clientConfig").into_iter().collect()
     }
+}
+
+/// Returns the CA bundle of the first webhook of an object: those of one object are written together.
+pub(super) fn ca_bundle(mut object: Value) -> Option<String> {
+    let config = client_configs(&mut object).into_iter().next()?;
+    config["caBundle"].as_str().filter(|bundle| !bundle.is_empty()).map(str::to_owned)
 }
 
 fn replace(config: &mut Value, url: &str) {

@@ -41,14 +41,24 @@ impl Program {
     /// Fails if the operating system cannot report the state of the program.
     pub fn wait(&mut self, interrupts: &Receiver<()>) -> io::Result<Outcome> {
         loop {
-            if let Some(status) = self.0.try_wait()? {
-                return Ok(Outcome::Ended(status));
-            }
-            match interrupts.recv_timeout(POLL_INTERVAL) {
-                Err(RecvTimeoutError::Timeout) => {}
-                Ok(()) | Err(RecvTimeoutError::Disconnected) => return Ok(Outcome::Interrupted),
+            if let Some(outcome) = self.poll(interrupts)? {
+                return Ok(outcome);
             }
         }
+    }
+
+    /// Waits for a tenth of a second; `None` if neither has happened.
+    ///
+    /// # Errors
+    /// Fails if the operating system cannot report the state of the program.
+    pub fn poll(&mut self, interrupts: &Receiver<()>) -> io::Result<Option<Outcome>> {
+        if let Some(status) = self.0.try_wait()? {
+            return Ok(Some(Outcome::Ended(status)));
+        }
+        Ok(match interrupts.recv_timeout(POLL_INTERVAL) {
+            Err(RecvTimeoutError::Timeout) => None,
+            Ok(()) | Err(RecvTimeoutError::Disconnected) => Some(Outcome::Interrupted),
+        })
     }
 
     /// Stops the program with SIGTERM, and waits until it ends. Another interrupt kills it.

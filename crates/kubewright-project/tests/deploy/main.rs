@@ -202,6 +202,18 @@ fn local_webhooks_are_applied_and_deleted_without_those_in_the_cluster() {
 }
 
 #[test]
+fn the_bundles_of_local_webhooks_are_read_until_the_operator_has_written_them() {
+    let get = "get ValidatingWebhookConfiguration widget-operator-local-validating-webhook-configuration";
+    let found = r#"{"kind": "ValidatingWebhookConfiguration", "webhooks": [{"clientConfig": {"caBundle": "Q0E="}}]}"#;
+    let manifest = Manifest::parse(&format!("{MANIFEST}{CONFIGURATION}")).unwrap();
+    for (response, expected) in [("", None), (found, Some("Q0E=")), (&found.replace("Q0E=", ""), None)] {
+        let fixture = Fixture::new(&format!("'{get}'*) echo '{response}' ;;"));
+        let local = fixture.installation(manifest.clone()).at_url("https://127.0.0.1:9443").unwrap();
+        assert_eq!(local.ca_bundles().unwrap(), [expected.map(str::to_owned)]);
+    }
+}
+
+#[test]
 fn definitions_are_restored_except_for_deleted_ones() {
     let fixture = Fixture::new("");
     let installation = fixture.installation(Manifest::parse(MANIFEST).unwrap());

@@ -11,6 +11,9 @@ use super::{error::SelfManagedError, rotation::Policy};
 const MINUTE: Duration = Duration::from_secs(60);
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
+/// The objects of a program outside of the cluster are created after its start, and their user waits for it.
+const LOCAL_POLL_INTERVAL: Duration = Duration::from_secs(1);
+
 /// A certificate is renewed after two thirds of its lifetime, and X.509 counts in seconds.
 const MIN_LIFETIME: Duration = Duration::from_secs(6);
 
@@ -70,7 +73,7 @@ impl SelfManagedConfig {
         match parsed.host() {
             Some(host) if parsed.scheme_str() == Some("https") && has_no_path => {
                 let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
-                Ok(Self::new(Location::Url(url.to_owned()), vec![host], names))
+                Ok(Self::new(Location::Url(url.to_owned()), vec![host], names).poll_interval(LOCAL_POLL_INTERVAL))
             }
             _ => Err(invalid()),
         }
@@ -130,7 +133,8 @@ impl SelfManagedConfig {
         self
     }
 
-    /// Sets the interval in which the leader compares the CA bundles of the objects; 10 s by default, at least 10 ms.
+    /// Sets the interval in which the leader compares the CA bundles of the objects; 10 s by default, 1 s at a URL, at
+    /// least 10 ms.
     pub fn poll_interval(mut self, interval: Duration) -> Self {
         self.poll_interval = interval.max(Duration::from_millis(10));
         self
