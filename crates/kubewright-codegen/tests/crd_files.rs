@@ -5,8 +5,9 @@
 use std::{fs, path::Path, process::ExitCode};
 
 use kubewright_codegen::{Args, CrdOptions, Layout, Settings, generate, run};
-use kubewright_core::meta::{ApiGroup, ApiKind, Scope, TypeMeta};
+use kubewright_core::meta::{ApiGroup, ApiKind, PrintColumn, Scope, TypeMeta};
 use schemars::{Schema, SchemaGenerator, json_schema};
+use serde_json::Value;
 use tempfile::TempDir;
 
 fn described(_: &mut SchemaGenerator) -> Schema {
@@ -82,6 +83,34 @@ fn flags_take_precedence_over_the_manifest() {
     assert_eq!(run(GROUPS, &Args { settings: settings.clone(), ..args(root) }), ExitCode::SUCCESS);
     assert!(!read(root, CRD).contains("How large"), "a flag takes precedence");
     assert_eq!(run(GROUPS, &Args { check: true, ..args(root) }), ExitCode::from(1), "the manifest has another value");
+}
+
+fn with_column(_: &mut SchemaGenerator) -> Schema {
+    let size = json_schema!({"type": "integer", "x-kubewright-column": {"name": "Size"}});
+    let spec = json_schema!({"type": "object", "properties": {"size": size}});
+    json_schema!({"type": "object", "properties": {"spec": spec}})
+}
+
+const fn column(name: &'static str, column_type: &'static str, json_path: &'static str) -> PrintColumn {
+    PrintColumn { name, column_type, json_path, description: None, format: None, priority: 0 }
+}
+
+#[test]
+fn the_age_remains_the_last_column() {
+    const NAME: PrintColumn = column("Label", "string", ".metadata.name");
+    const AGE: PrintColumn = column("Age", "date", ".metadata.creationTimestamp");
+    const KIND: ApiKind = ApiKind { schema: Some(with_column), ..WIDGET };
+    const AGE_LAST: &[TypeMeta] = &[TypeMeta::Kind(ApiKind { columns: &[NAME, AGE], ..KIND })];
+    const NAME_LAST: &[TypeMeta] = &[TypeMeta::Kind(ApiKind { columns: &[AGE, NAME], ..KIND })];
+    for (types, expected) in [(AGE_LAST, ["Label", "Size", "Age"]), (NAME_LAST, ["Age", "Label", "Size"])] {
+        let groups = [ApiGroup { types, ..GROUPS[0] }];
+        let files = generate(&groups, &Layout::for_types_crate("my_types")).unwrap();
+        let file = files.iter().find(|file| file.path == CRD).unwrap();
+        let definition: Value = serde_saphyr::from_str(&file.contents).unwrap();
+        let columns = definition["spec"]["versions"][0]["additionalPrinterColumns"].as_array().unwrap();
+        let names: Vec<_> = columns.iter().map(|column| column["name"].as_str().unwrap()).collect();
+        assert_eq!(names, expected);
+    }
 }
 
 #[test]

@@ -622,7 +622,8 @@ const COLUMN: AttributeKey = AttributeKey {
     key: "column",
     syntax: "column = \"Level\"",
     description: "A column of `kubectl get`, with path and type of the field.",
-    constraints: "Appended to the columns of `printcolumns`. `column(name = \"Level\", priority = 1)` has more keys.",
+    constraints: "Columns of fields follow those of `printcolumns`, sorted by path; an age at the end of `printcolumns` \
+                  remains the last column. `column(name = \"Level\", priority = 1)` has more keys.",
     example: "#[schema(column = \"Level\")]",
     ..EMPTY
 };

@@ -16,6 +16,9 @@ use crate::{
     layout::{CrdOptions, EmbeddedMetadata, Floats},
 };
 
+/// The path of the age in columns.
+const CREATION_TIMESTAMP: &str = ".metadata.creationTimestamp";
+
 /// The Rust type of a version, and the Rust fields of the paths of its schema.
 pub(crate) struct RustPaths {
     /// The type.
@@ -118,9 +121,11 @@ impl Version {
         self.rust
     }
 
-    /// Returns the columns of the kind, then those of its fields sorted by path.
+    /// Returns the columns of the kind, then those of its fields sorted by path. If the age is the last column of the kind,
+    /// it follows those of the fields, as in `kubectl get` of built-in kinds.
     fn columns(&self, kind: &ApiKind, errors: &mut Diagnostics) -> Vec<Value> {
         let mut columns: Vec<Value> = kind.columns.iter().map(column).collect();
+        let age = columns.pop_if(|column| column["jsonPath"] == CREATION_TIMESTAMP);
         for (path, settings) in self.marked("x-kubewright-column") {
             let (Some(node), Some(path)) = (self.node(path), self.single_value("column", path, errors)) else {
                 continue;
@@ -134,6 +139,7 @@ impl Version {
             column["type"] = json!(column_type);
             columns.push(column);
         }
+        columns.extend(age);
         columns
     }
 
