@@ -53,11 +53,12 @@ pub use import::ImportedModule;
 pub use layout::{CrdOptions, EmbeddedMetadata, Floats, Layout};
 pub use output::{Drift, File, Plan, WriteResult};
 
-/// Tools of this repository and its tests. Not part of the public API: no stability guarantees.
+/// Items of the other crates of this repository and of its tests. Not part of the public API: no stability guarantees.
 #[doc(hidden)]
 pub mod internal {
     pub use crate::{
         cli::repository::{run_attributes, run_kubernetes},
         import::{KubernetesTypes, differences, import, normalize},
+        output::{FormatError, Style, rustfmt},
     };
 }

@@ -8,7 +8,7 @@ mod directories;
 use std::{
     env, fs,
     path::{Path, PathBuf},
-    process::ExitCode,
+    process::{self, ExitCode},
 };
 
 use kubewright_codegen::{
@@ -298,6 +298,24 @@ fn invalid_definitions_do_not_panic() {
     }
     for definition in odd {
         drop(import(&[definition], KubernetesTypes::Generate));
+    }
+}
+
+#[test]
+fn rustfmt_does_not_change_the_written_modules() {
+    let corpus = directories::package().join("../../tests/corpus/import");
+    let files: Vec<_> = fs::read_dir(corpus).unwrap().map(|entry| entry.unwrap().path()).collect();
+    for settings in ["", "max_width = 120\nuse_small_heuristics = \"Max\"\n"] {
+        let project = tempfile::tempdir().unwrap();
+        fs::write(project.path().join("rustfmt.toml"), settings).unwrap();
+        let out = project.path().join("src");
+        let import = Import { files: files.clone(), out: Some(out.clone()), ..Import::default() };
+        assert_eq!(Command::Crd(Crd::Import(import)).run(&[]), ExitCode::SUCCESS);
+        let modules: Vec<_> = fs::read_dir(out).unwrap().map(|entry| entry.unwrap().path()).collect();
+        assert_eq!(modules.len(), 2, "{modules:?}");
+        let checked = process::Command::new("rustfmt").args(["--check", "--edition", "2024"]).args(&modules).output();
+        let checked = checked.unwrap();
+        assert!(checked.status.success(), "{settings}{}", String::from_utf8_lossy(&checked.stdout));
     }
 }
 

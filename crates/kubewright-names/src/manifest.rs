@@ -57,6 +57,16 @@ pub fn dependency(manifest: &Path) -> Result<Dependency, ManifestError> {
     first.map(Entry::into_dependency).ok_or_else(|| ManifestError::Missing(manifest.to_owned()))
 }
 
+/// Returns the edition of a package, also if it inherits it. For the manifest of a workspace without a package, it is the
+/// one to inherit.
+pub fn edition(manifest: &Path) -> Option<String> {
+    let content = read(manifest)?;
+    match content.get("package") {
+        Some(package) if !package.get("edition").is_some_and(is_inherited) => text(package, "edition"),
+        _ => workspace_table(&content, manifest, "package").get("edition")?.as_str().map(str::to_owned),
+    }
+}
+
 /// A dependency on one of the two packages.
 struct Entry {
     /// Its name in the manifest.
@@ -86,7 +96,7 @@ fn entries(content: &Table, manifest: &Path) -> Vec<Entry> {
     let of_targets = targets.filter_map(Value::as_table).flat_map(tables);
     let all: Vec<_> = tables(content).into_iter().chain(of_targets).collect();
     let inherits = all.iter().flat_map(|(_, table)| table.values()).any(is_inherited);
-    let inherited = if inherits { workspace_dependencies(content, manifest) } else { Table::new() };
+    let inherited = if inherits { workspace_table(content, manifest, "dependencies") } else { Table::new() };
     let entry = |is_dev, (name, value): (String, Value)| {
         let source = if is_inherited(&value) { inherited.get(&name).unwrap_or(&value) } else { &value };
         let package = text(source, "package").unwrap_or_else(|| name.clone());
@@ -119,10 +129,9 @@ fn is_inherited(value: &Value) -> bool {
     value.get("workspace").and_then(Value::as_bool) == Some(true)
 }
 
-/// Returns the `[workspace.dependencies]` that the package inherits.
-fn workspace_dependencies(content: &Table, manifest: &Path) -> Table {
-    let of =
-        |content: &Table| content.get("workspace").map(|of| of.get("dependencies").and_then(Value::as_table).cloned());
+/// Returns the table of `[workspace]` that the package inherits, such as `[workspace.dependencies]`.
+fn workspace_table(content: &Table, manifest: &Path, name: &str) -> Table {
+    let of = |content: &Table| content.get("workspace").map(|of| of.get(name).and_then(Value::as_table).cloned());
     let declared = content.get("package").and_then(|package| text(package, "workspace"));
     let root = declared.and_then(|path| of(&read(&manifest.with_file_name(path).join("Cargo.toml"))?));
     let parents = || manifest.ancestors().skip(1).find_map(|parent| of(&read(&parent.join("Cargo.toml"))?));
@@ -209,6 +218,23 @@ mod tests {
         assert_eq!(of(workspace, "[dependencies]\nkubewright-core = { workspace = true }"), core("kubewright_core"));
         let declared = "[package]\nname = \"a\"\nworkspace = \"..\"\n[dependencies]\nkw.workspace = true";
         assert_eq!(of(workspace, declared), facade("kw"));
+    }
+
+    #[test]
+    fn editions_are_inherited_from_the_workspace() {
+        let directory = tempfile::tempdir().unwrap();
+        let root = directory.path().join("Cargo.toml");
+        let member = directory.path().join("member/Cargo.toml");
+        fs::create_dir(directory.path().join("member")).unwrap();
+        fs::write(&root, "[workspace.package]\nedition = \"2021\"").unwrap();
+        for (package, expected) in
+            [("edition.workspace = true", Some("2021")), ("edition = \"2024\"", Some("2024")), ("name = \"a\"", None)]
+        {
+            fs::write(&member, format!("[package]\n{package}")).unwrap();
+            assert_eq!(edition(&member).as_deref(), expected, "{package}");
+        }
+        assert_eq!(edition(&root).as_deref(), Some("2021"));
+        assert_eq!(edition(&directory.path().join("none/Cargo.toml")), None);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, error::Error, process::ExitCode};
 use kubewright_codegen::{Command, Crd, Import, ImportedModule};
 use kubewright_core::meta::ApiGroup;
 
-use super::{formatter::rustfmt, run::Changes};
+use super::run::Changes;
 use crate::{
     scaffold::{External, Imported, external_groups, import},
     workspace::Workspace,
@@ -50,7 +50,6 @@ fn import_into(workspace: &Workspace<'_>, args: &Import) -> Result<ExitCode, Box
     let mut imported = Vec::new();
     for ImportedModule { group, version, kinds, module, source, notes } in modules {
         notes.iter().for_each(|note| eprintln!("note: {note}"));
-        let source = rustfmt(workspace.root(), &format!("{module}.rs"), &source)?;
         imported.push(Imported { external: External { group, version, module, kinds }, source });
     }
     Ok(Changes::default().run(workspace, |tree| import(tree, &imported)))

@@ -11,7 +11,7 @@ use super::{super::print::print, source};
 use crate::{
     crates::Crates,
     import::{self, ImportedModule, KubernetesTypes},
-    output::write_new,
+    output::{Style, manifest_of, rustfmt, write_new},
 };
 
 /// Options of `crd import`.
@@ -33,10 +33,11 @@ pub struct Import {
 }
 
 impl Import {
-    /// Reads the definitions, and returns their modules.
+    /// Reads the definitions, and returns their modules, in the style of rustfmt in the project that they are written to.
     ///
     /// # Errors
-    /// Fails if a file cannot be read or contains no definition, and if a definition cannot be imported.
+    /// Fails if a file cannot be read or contains no definition, if a definition cannot be imported, and if rustfmt is not
+    /// installed.
     pub fn modules(&self) -> Result<Vec<ImportedModule>> {
         let mut all = source::Definitions::new();
         for file in &self.files {
@@ -48,10 +49,12 @@ impl Import {
         }
         let all: Vec<_> = all.into_values().collect();
         let kubernetes_types = if self.own_types { KubernetesTypes::Generate } else { KubernetesTypes::Reuse };
-        let crates = crates(self)?;
+        let directory = std::path::absolute(self.out.as_deref().unwrap_or(Path::new(".")))?;
+        let crates = crates(&directory)?;
         let mut modules = import::import(&all, kubernetes_types)?;
         for module in &mut modules {
-            module.source = crates.rename(std::mem::take(&mut module.source));
+            let source = crates.rename(std::mem::take(&mut module.source));
+            module.source = rustfmt(Style::Project(&directory), &format!("{}.rs", module.module), &source)?;
         }
         Ok(modules)
     }
@@ -79,10 +82,8 @@ pub(super) fn run(args: &Import) -> Result<ExitCode> {
 }
 
 /// Returns the dependency of the package that contains the directory: the facade, unless its manifest has another one.
-fn crates(args: &Import) -> Result<Crates> {
-    let directory = std::path::absolute(args.out.as_deref().unwrap_or(Path::new(".")))?;
-    let manifest = directory.ancestors().map(|parent| parent.join("Cargo.toml")).find(|manifest| manifest.is_file());
-    let found = manifest.map_or(Ok(None), |manifest| Crates::of(&manifest))?;
+fn crates(directory: &Path) -> Result<Crates> {
+    let found = manifest_of(directory).map_or(Ok(None), |manifest| Crates::of(&manifest))?;
     Ok(found.unwrap_or_else(|| Crates::Facade("kubewright".to_owned())))
 }
 
