@@ -15,6 +15,7 @@ pub mod process;
 pub mod proxy;
 pub mod replica;
 pub mod scenarios;
+pub mod terminal;
 pub mod user_project;
 pub mod values;
 pub mod workloads;

@@ -23,6 +23,8 @@ use tests::{
 };
 use tokio::time::{sleep, timeout};
 
+use crate::picture;
+
 /// Asserts that lines which contain these texts were printed in this order.
 fn assert_printed(output: &Output, expected: &[&str]) {
     let printed = String::from_utf8_lossy(&output.stdout);
@@ -62,6 +64,7 @@ fn the_scenario_runs_on_this_machine() {
         "Done.",
     ];
     assert_printed(&output, &expected);
+    picture::assert_shows(&String::from_utf8_lossy(&output.stdout));
     assert_eq!(processes_with(directory.path()).unwrap(), Vec::<u32>::new());
 }
 

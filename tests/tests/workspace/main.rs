@@ -11,6 +11,7 @@ mod fake;
 mod image;
 mod invariants;
 mod kube_derive;
+mod picture;
 mod quickstart;
 mod released;
 mod types;
