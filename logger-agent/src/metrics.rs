@@ -58,6 +58,8 @@ pub struct Metrics {
     records: Family<Label, Counter>,
     bytes: Counter,
     duplicates: Counter,
+    reused_ids: Counter,
+    events_without_id: Counter,
     dropped: Family<Label, Counter>,
     rejected: Family<Label, Counter>,
     removed: Family<Label, Counter>,
@@ -83,6 +85,8 @@ impl Metrics {
             records: Family::default(),
             bytes: Counter::default(),
             duplicates: Counter::default(),
+            reused_ids: Counter::default(),
+            events_without_id: Counter::default(),
             dropped: Family::default(),
             rejected: Family::default(),
             removed: Family::default(),
@@ -121,6 +125,10 @@ impl Metrics {
         registry.register("records", "Records that were written to a segment", self.records.clone());
         registry.register("bytes", "Bytes of these records", self.bytes.clone());
         registry.register("duplicates", "Records that were written before and not again", self.duplicates.clone());
+        let help = "Records with the id of a record with another body, which were written";
+        registry.register("reused_ids", help, self.reused_ids.clone());
+        let help = "Audit events without a valid id, which were written without deduplication";
+        registry.register("events_without_id", help, self.events_without_id.clone());
         registry.register("dropped", "Records that were not written", self.dropped.clone());
         registry.register("rejected_requests", "Requests that were rejected", self.rejected.clone());
         let help = "Times at which the clock was earlier than that of the record before";
@@ -181,6 +189,14 @@ impl Metrics {
 
     pub(crate) fn add_duplicate(&self) {
         self.duplicates.inc();
+    }
+
+    pub(crate) fn add_reused_id(&self) {
+        self.reused_ids.inc();
+    }
+
+    pub(crate) fn add_event_without_id(&self) {
+        self.events_without_id.inc();
     }
 
     pub(crate) fn add_dropped(&self, reason: Dropped, records: usize) {

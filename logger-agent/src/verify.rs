@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, fmt, io, num::NonZeroUsize, path::Path};
 
 use crate::{
-    deduplication::Deduplicator,
+    deduplication::{Deduplicator, Keys, Known},
     file_system::FileSystem,
     record::{Record, RecordError},
     segment,
@@ -34,7 +34,7 @@ pub enum Finding {
         /// The sequence number.
         sequence: u64,
     },
-    /// A record of the same source and id precedes.
+    /// A record of the same source and id with the same body precedes.
     DuplicateId {
         /// The segment.
         segment: String,
@@ -120,6 +120,9 @@ pub struct Summary {
     pub series: BTreeMap<String, Series>,
     /// The number of defects.
     pub findings: u64,
+    /// The number of records with the id of another record. Clients of the API server can choose ids, so that it is no
+    /// defect of the log, but can be a sign of an attempt to hide a request.
+    pub reused_ids: u64,
 }
 
 impl fmt::Display for Summary {
@@ -130,6 +133,9 @@ impl fmt::Display for Summary {
                 Some((first, last)) => writeln!(f, ", sequence numbers {first} to {last}")?,
                 None => writeln!(f)?,
             }
+        }
+        if self.reused_ids > 0 {
+            writeln!(f, "{} records have the id of another record", self.reused_ids)?;
         }
         write!(f, "{} findings", self.findings)
     }
@@ -167,6 +173,7 @@ pub fn verify(files: &dyn FileSystem, directory: &Path, report: &mut dyn FnMut(&
 impl Summary {
     fn add(&mut self, check: Option<Check>) {
         if let Some(check) = check {
+            self.reused_ids += check.reused_ids;
             self.series.insert(check.stem, check.series);
         }
     }
@@ -177,12 +184,15 @@ impl Summary {
 struct Check {
     stem: String,
     series: Series,
+    keys: Keys,
     ids: Deduplicator,
+    reused_ids: u64,
 }
 
 impl Check {
     fn new(stem: &str) -> Self {
-        Check { stem: stem.to_owned(), series: Series::default(), ids: Deduplicator::new(REMEMBERED_IDS) }
+        let (series, ids) = (Series::default(), Deduplicator::new(REMEMBERED_IDS));
+        Check { stem: stem.to_owned(), series, keys: Keys::default(), ids, reused_ids: 0 }
     }
 
     fn segment(
@@ -234,10 +244,13 @@ impl Check {
             None => self.series.range = Some((sequence, sequence)),
         }
         let Some(id) = &record.id else { return };
-        match self.ids.contains(record.source, id) {
-            true => report(Finding::DuplicateId { segment, line, id: id.clone() }),
-            false => self.ids.insert(record.source, id),
+        let key = self.keys.key(record.source, id, record.body.get());
+        match self.ids.find(key) {
+            Known::Duplicate => return report(Finding::DuplicateId { segment, line, id: id.clone() }),
+            Known::ReusedId => self.reused_ids += 1,
+            Known::New => {}
         }
+        self.ids.insert(key);
     }
 }
 
@@ -283,6 +296,16 @@ mod tests {
             "a-0: 3 records in 2 segments, {bytes} bytes, sequence numbers 7 to 9\na-1: 0 records in 1 segments"
         );
         assert!(summary.starts_with(&expected), "{summary}");
+    }
+
+    #[test]
+    fn an_id_of_two_bodies_is_counted_and_no_defect() {
+        let body = serde_json::from_str("{\"verb\":\"delete\"}").unwrap();
+        let draft = Draft::new(Source::Audit, Some("a".to_owned()), body);
+        let reused = record::encode(1, Timestamp::UNIX_EPOCH, &draft);
+        let (findings, summary) = findings(&[("0", 0, line(0, "a") + &reused)]);
+        assert_eq!(findings, Vec::<String>::new());
+        assert!(summary.ends_with("\n1 records have the id of another record\n0 findings"), "{summary}");
     }
 
     #[test]

@@ -15,10 +15,9 @@ use super::{
     files::{Active, Closed},
 };
 use crate::{
-    deduplication::Deduplicator,
+    deduplication::{Deduplicator, Key, Keys},
     file_system::{FileInfo, FileSystem},
     metrics::Metrics,
-    record::Source,
     segment::{self, Scan, Series},
 };
 
@@ -39,10 +38,12 @@ pub(super) struct Recovery<'a> {
     pub(super) series: &'a Series,
     pub(super) config: &'a JournalConfig,
     pub(super) metrics: &'a Metrics,
+    pub(super) keys: &'a Keys,
     pub(super) now: Instant,
 }
 
-type Ids = Vec<(Source, String)>;
+/// The keys of the records with an id, in order.
+type Ids = Vec<Key>;
 
 /// Why some records of segments cannot be read, by the first sequence numbers of the segments.
 type Corruption = BTreeMap<u64, String>;
@@ -85,8 +86,8 @@ impl Recovery<'_> {
             }
         }
         self.read_ids(&segments, &mut ids, &mut corruption);
-        for (source, id) in ids.iter().rev().flatten() {
-            recovered.deduplicator.insert(*source, id);
+        for key in ids.iter().rev().flatten() {
+            recovered.deduplicator.insert(*key);
         }
         for segment in &mut closed {
             segment.corruption = corruption.remove(&segment.first);
@@ -184,7 +185,7 @@ impl Recovery<'_> {
         content.scan = segment::scan(self.files.read(&path)?, |line, record| match record {
             Ok(record) => {
                 content.last = Some((record.sequence, record.time));
-                content.ids.extend(record.id.map(|id| (record.source, id)));
+                content.ids.extend(record.id.map(|id| self.keys.key(record.source, &id, record.body.get())));
             }
             Err(error) => {
                 first_error.get_or_insert((line, error));

@@ -20,10 +20,10 @@ use super::{
     status::Status,
 };
 use crate::{
-    deduplication::Deduplicator,
+    deduplication::{Deduplicator, Keys, Known},
     file_system::{FileSystem, SegmentFile},
     metrics::{Dropped, Metrics, Removed},
-    record::{self, Draft},
+    record::{self, Draft, Source},
     segment::Series,
 };
 
@@ -41,6 +41,7 @@ pub(super) struct Writer {
     config: JournalConfig,
     metrics: Arc<Metrics>,
     status: Arc<Status>,
+    keys: Keys,
     deduplicator: Deduplicator,
     closed: VecDeque<Closed>,
     /// Absent after a failure, and after a rotation until the next record.
@@ -60,7 +61,9 @@ impl Writer {
         status: Arc<Status>,
     ) -> Result<Self, JournalError> {
         let now = Now::system().instant;
-        let recovery = Recovery { files: &*files, series: &series, config: &config, metrics: &metrics, now };
+        let keys = Keys::default();
+        let recovery =
+            Recovery { files: &*files, series: &series, config: &config, metrics: &metrics, keys: &keys, now };
         let Recovered { closed, active, next_sequence, last_time, deduplicator } = recovery.run()?;
         let pending = Pending::default();
         let mut writer = Writer {
@@ -69,6 +72,7 @@ impl Writer {
             config,
             metrics,
             status,
+            keys,
             deduplicator,
             closed,
             active,
@@ -115,9 +119,15 @@ impl Writer {
 
     /// Appends a record and returns its sequence number; `None` for a duplicate.
     fn append_record(&mut self, draft: &Draft, now: Now) -> io::Result<Option<u64>> {
-        if draft.id().is_some_and(|id| self.deduplicator.contains(draft.source(), id)) {
-            self.metrics.add_duplicate();
-            return Ok(None);
+        let key = draft.id().map(|id| self.keys.key(draft.source(), id, draft.body()));
+        match key.map(|key| self.deduplicator.find(key)) {
+            Some(Known::Duplicate) => {
+                self.metrics.add_duplicate();
+                return Ok(None);
+            }
+            Some(Known::ReusedId) => self.metrics.add_reused_id(),
+            None if draft.source() == Source::Audit => self.metrics.add_event_without_id(),
+            Some(Known::New) | None => {}
         }
         let sequence = self.next_sequence;
         let line = record::encode(sequence, now.time, draft);
@@ -126,8 +136,8 @@ impl Writer {
         self.check_clock(now);
         self.next_sequence = sequence.saturating_add(1);
         self.metrics.add_record(draft.source(), line.len());
-        if let Some(id) = draft.id() {
-            self.deduplicator.insert(draft.source(), id);
+        if let Some(key) = key {
+            self.deduplicator.insert(key);
         }
         self.pending.push(sequence, line, now.instant);
         Ok(Some(sequence))

@@ -279,6 +279,41 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_chosen_audit_id_hides_no_event() {
+        let fixture = fixture(config());
+        let event = |verb: &str| {
+            format!(
+                r#"{{"kind":"EventList","apiVersion":"audit.k8s.io/v1","items":[
+                {{"auditID":"a1","stage":"ResponseComplete","verb":"{verb}"}}]}}"#
+            )
+        };
+        for (verb, records) in [("get", 1), ("delete", 1), ("get", 0), ("delete", 0)] {
+            let (code, _, text) = fixture.send("POST", "/audit", "", &event(verb)).await;
+            let receipt: Value = serde_json::from_str(&text).unwrap();
+            assert_eq!((code, &receipt["records"]), (200, &records.into()), "{verb}");
+        }
+        let metrics = fixture.endpoints.metrics.text();
+        assert!(metrics.contains("logger_agent_reused_ids_total 1\n"), "{metrics}");
+        fixture.thread.stop().await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_long_audit_id_rejects_no_list() {
+        let fixture = fixture(config());
+        let (long, good) = ("a".repeat(1000), r#"{"auditID":"7","stage":"ResponseComplete"}"#);
+        let body = format!(
+            r#"{{"kind":"EventList","apiVersion":"audit.k8s.io/v1","items":[
+            {good},{{"auditID":"{long}","stage":"ResponseComplete"}},{{"verb":"get"}}]}}"#
+        );
+        let (code, _, text) = fixture.send("POST", "/audit", "", &body).await;
+        let receipt: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!((code, &receipt["records"]), (200, &3.into()));
+        let metrics = fixture.endpoints.metrics.text();
+        assert!(metrics.contains("logger_agent_events_without_id_total 2\n"), "{metrics}");
+        fixture.thread.stop().await.unwrap();
+    }
+
+    #[tokio::test]
     async fn invalid_requests_have_a_code_and_a_reason() {
         let fixture = fixture(ServerConfig { max_body_bytes: 10, ..config() });
         for (method, path, body, code, text) in [

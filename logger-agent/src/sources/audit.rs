@@ -1,10 +1,16 @@
 //! Audit events of an API server: `POST /audit` with an `EventList`, as `--audit-webhook-config-file` sends them.
 //!
 //! The API server sends events at least once. The id of a record is the audit id and the stage of its event, so that
-//! each is written once.
+//! an event that is sent again is not written again. No event is a reason to reject those of others: the API server does
+//! not repeat a rejected list.
+
+use std::fmt;
 
 use http::HeaderMap;
-use serde::Deserialize;
+use serde::{
+    Deserialize, Deserializer,
+    de::{Error, SeqAccess, Visitor},
+};
 use serde_json::value::RawValue;
 
 use super::{ActivitySource, error::SourceError};
@@ -13,8 +19,11 @@ use crate::record::{Draft, Source};
 const API_VERSION: &str = "audit.k8s.io/v1";
 const KIND: &str = "EventList";
 
-/// The maximum length of an id. The ids of API servers have 36 characters, and stages up to 16.
-pub const MAX_ID: usize = 256;
+/// The maximum length of an id. Audit ids have up to 256 characters, and stages up to 16.
+pub const MAX_ID: usize = 288;
+
+/// The maximum number of events in a list. An API server sends 400 by default.
+pub const MAX_EVENTS: usize = 20_000;
 
 /// API servers that send their audit events.
 #[derive(Clone, Copy, Debug, Default)]
@@ -29,8 +38,12 @@ struct EventList<'a> {
     #[serde(default)]
     kind: String,
     #[serde(borrow, default)]
-    items: Vec<&'a RawValue>,
+    items: Items<'a>,
 }
+
+/// At most [`MAX_EVENTS`] events.
+#[derive(Debug, Default)]
+struct Items<'a>(Vec<&'a RawValue>);
 
 /// What identifies an event.
 #[derive(Debug, Deserialize)]
@@ -46,18 +59,42 @@ impl ActivitySource for Audit {
         if (api_version.as_str(), kind.as_str()) != (API_VERSION, KIND) {
             return Err(SourceError::NotAnEventList { kind, api_version });
         }
-        items.into_iter().enumerate().map(|(index, event)| draft(index, event)).collect()
+        Ok(items.0.into_iter().map(|event| Draft::new(Source::Audit, id(event), event)).collect())
     }
 }
 
-fn draft(index: usize, event: &RawValue) -> Result<Draft, SourceError> {
-    let identity = serde_json::from_str(event.get());
-    let Event { audit_id, stage } = identity.map_err(|source| SourceError::InvalidEvent { index, source })?;
+/// Returns the id of an event; `None` if it has none, or one that no API server accepts.
+fn id(event: &RawValue) -> Option<String> {
+    let Event { audit_id, stage } = serde_json::from_str(event.get()).ok()?;
     let id = format!("{audit_id}/{stage}");
-    if id.len() > MAX_ID {
-        return Err(SourceError::LongId { index });
+    (id.len() <= MAX_ID).then_some(id)
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Items<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_seq(ItemsVisitor)
     }
-    Ok(Draft::new(Source::Audit, Some(id), event))
+}
+
+struct ItemsVisitor;
+
+impl<'de> Visitor<'de> for ItemsVisitor {
+    type Value = Items<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of events")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Items<'de>, A::Error> {
+        let mut events = Vec::new();
+        while let Some(event) = list.next_element()? {
+            if events.len() == MAX_EVENTS {
+                return Err(A::Error::custom(format_args!("a list has at most {MAX_EVENTS} events")));
+            }
+            events.push(event);
+        }
+        Ok(Items(events))
+    }
 }
 
 #[cfg(test)]
@@ -81,13 +118,26 @@ mod tests {
     }
 
     #[test]
+    fn an_event_without_a_valid_id_is_not_a_reason_to_reject_the_others() {
+        let longest = "a".repeat(256);
+        let body = format!(
+            r#"{{"kind":"EventList","apiVersion":"audit.k8s.io/v1","items":[
+            {{"auditID":"7","stage":"Panic"}},{{"auditID":"8"}},7,{{"auditID":"{longest}a{longest}","stage":"Panic"}},
+            {{"auditID":"{longest}","stage":"ResponseComplete"}}]}}"#
+        );
+        let drafts = drafts(&body).unwrap();
+        let last = format!("{longest}/ResponseComplete");
+        let ids: Vec<_> = drafts.iter().map(Draft::id).collect();
+        assert_eq!(ids, [Some("7/Panic"), None, None, None, Some(last.as_str())]);
+        assert_eq!(drafts[1].body(), r#"{"auditID":"8"}"#);
+    }
+
+    #[test]
     fn other_bodies_are_rejected() {
         let list = |items: &str| format!(r#"{{"kind":"EventList","apiVersion":"audit.k8s.io/v1","items":[{items}]}}"#);
         assert_eq!(drafts(&list("")), Ok(Vec::new()));
-        let error = drafts(&list(r#"{"auditID":"7","stage":"Panic"},{"auditID":"8"}"#)).unwrap_err();
-        assert!(error.starts_with("invalid audit event: items[1]: missing field `stage`"), "{error}");
-        let error = drafts(&list(&format!(r#"{{"auditID":"{}","stage":"Panic"}}"#, "a".repeat(251)))).unwrap_err();
-        assert_eq!(error, "invalid audit event: items[0]: `auditID` and `stage` are longer than 256 bytes");
+        let error = drafts(&list(&"0,".repeat(MAX_EVENTS + 1))).unwrap_err();
+        assert!(error.starts_with("the body is not valid JSON: a list has at most 20000 events"), "{error}");
         let error = drafts(r#"{"kind":"EventList","apiVersion":"audit.k8s.io/v1beta1"}"#).unwrap_err();
         assert_eq!(error, "expected an EventList of audit.k8s.io/v1, found `EventList` of `audit.k8s.io/v1beta1`");
         assert!(drafts("{").unwrap_err().starts_with("the body is not valid JSON: "));

@@ -15,23 +15,6 @@ pub enum SourceError {
         /// The API version of the body.
         api_version: String,
     },
-    /// An audit event is invalid.
-    #[error("invalid audit event: items[{index}]: {source}")]
-    InvalidEvent {
-        /// The index in the list.
-        index: usize,
-        /// The reason.
-        source: serde_json::Error,
-    },
-    /// The id of an audit event is too long.
-    #[error(
-        "invalid audit event: items[{index}]: `auditID` and `stage` are longer than {} bytes",
-        crate::sources::audit::MAX_ID
-    )]
-    LongId {
-        /// The index in the list.
-        index: usize,
-    },
     /// The record is not a JSON object.
     #[error("expected a JSON object, such as {{\"user\":\"jane\",\"action\":\"login\"}}")]
     NotAnObject,
