@@ -1,9 +1,10 @@
 //! The writes of a context, which are not sent if they change nothing.
 
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
-use kube::api::PostParams;
+use kube::api::{Patch, PatchParams, PostParams};
 use kubewright_core::{apply::ApplyConfiguration, verbs};
+use serde::Serialize;
 use serde_json::Value;
 
 use super::{
@@ -76,6 +77,26 @@ impl<S> ReconcileContext<S> {
             self.applied().record(target, digest, &applied);
         }
         Ok(Arc::new(applied))
+    }
+
+    /// Changes an object in the namespace of the reconciled one by a JSON merge patch, such as an annotation of an object
+    /// that users create. Returns the result; `None` if the object does not exist, while [`apply`](Self::apply) would
+    /// create it. Declare the permission with [`allow`](super::ControllerBuilder::allow) and the verb `patch`.
+    ///
+    /// # Errors
+    /// Fails if the result is invalid or the request fails.
+    pub async fn patch_if_exists<K>(
+        &self,
+        name: &str,
+        patch: &(impl Serialize + fmt::Debug + Sync),
+    ) -> Result<Option<K>, Error>
+    where
+        K: ScopedObject + verbs::Patch,
+    {
+        match self.typed::<K>().patch(name, &Patch::Merge(patch), &PatchParams::default()).await {
+            Err(error) if error.is_not_found() => Ok(None),
+            patched => patched.map(Some),
+        }
     }
 
     /// Updates the status of an object: the function changes a copy, and its result is ignored. The update is not sent if the status is equal to

@@ -110,6 +110,27 @@ async fn an_apply_that_changes_nothing_is_not_sent() {
     running.stop().await.unwrap();
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_patch_of_an_object_that_does_not_exist_creates_nothing() {
+    let fixture = Fixture::started();
+    let (recorder, mut records) = recorder();
+    let reconcile = |_: Arc<ConfigMap>, context: ReconcileContext<Recorder<Option<Secret>>>| async move {
+        let labels = json!({"metadata": {"labels": {"used-by": context.key().name()}}});
+        context.record(context.patch_if_exists("exists", &labels).await?);
+        context.record(context.patch_if_exists("missing", &labels).await?);
+        Ok::<_, Error>(())
+    };
+    fixture.create::<Secret>("exists", json!({"stringData": {"text": "x"}})).await;
+    let builder = Controller::new("test", &fixture.config_maps);
+    let running = Running::new(builder.reconcile_with(|_| recorder, reconcile).build());
+    fixture.config_map("a").await;
+    let patched = records.next().await.unwrap();
+    assert_eq!((&patched.metadata.labels.unwrap()["used-by"], patched.data.unwrap().len()), (&"a".to_owned(), 1));
+    assert_eq!(records.next().await, None);
+    assert!(fixture.api::<Secret>().get_opt("missing").await.unwrap().is_none());
+    running.stop().await.unwrap();
+}
+
 /// Sets the replicas of the status.
 fn set_replicas(deployment: &mut Deployment, replicas: i32) {
     deployment.status.get_or_insert_default().replicas = Some(replicas);
