@@ -81,6 +81,7 @@ pub struct Operator<O = NoOptions> {
     name: &'static str,
     version: &'static str,
     about: &'static str,
+    lease: &'static str,
     definitions: Option<Definitions>,
     informers: Option<Informers<O>>,
     webhooks: Option<BuildWebhooks>,
@@ -104,6 +105,7 @@ impl<O: clap::Args + Clone + Send + Sync + 'static> Operator<O> {
             name,
             version: "unknown",
             about: "Runs the controllers of a Kubernetes operator",
+            lease: name,
             definitions: None,
             informers: None,
             webhooks: None,
@@ -122,6 +124,13 @@ impl<O: clap::Args + Clone + Send + Sync + 'static> Operator<O> {
     /// Sets the description in the help of the program.
     pub fn about(mut self, about: &'static str) -> Self {
         self.about = about;
+        self
+    }
+
+    /// Sets the name of the Lease, such as that of an operator that this one replaces; by default the name of the
+    /// operator.
+    pub fn lease(mut self, name: &'static str) -> Self {
+        self.lease = name;
         self
     }
 

@@ -73,7 +73,7 @@ impl<O: Args + Clone + Send + Sync + 'static> Operator<O> {
         if !process.leader_elect {
             return manager;
         }
-        let election = LeaderElectionConfig::new(self.name, unique_identity())
+        let election = LeaderElectionConfig::new(self.lease, unique_identity())
             .lease_duration(process.leader_elect_lease_duration)
             .renew_deadline(process.leader_elect_renew_deadline)
             .retry_period(process.leader_elect_retry_period)
@@ -185,6 +185,9 @@ mod tests {
     async fn an_operator_is_described_with_its_servers_and_lease() {
         let description = Operator::new("test-operator").describe(NoOptions {}, &process(&["--leader-elect"])).unwrap();
         assert_eq!(description.lease.as_deref(), Some("test-operator"));
+        let replacement = Operator::new("test-operator").lease("4a1b.example.com");
+        let replacement = replacement.describe(NoOptions {}, &process(&["--leader-elect"])).unwrap();
+        assert_eq!(replacement.lease.as_deref(), Some("4a1b.example.com"));
         let names: Vec<_> = description.servers.iter().map(|server| (server.name.as_str(), server.port)).collect();
         assert_eq!(names, [("health", 8081), ("metrics", 8443)]);
     }
