@@ -2,9 +2,12 @@
 
 use std::{
     collections::hash_map::DefaultHasher,
+    env,
     ffi::OsString,
     fs,
     hash::{Hash, Hasher},
+    iter,
+    os::unix::fs::symlink,
     path::{Path, PathBuf},
     process::Command,
 };
@@ -28,7 +31,7 @@ impl UserProject {
     pub fn create(test: &str, name: &str, temporary: &str) -> Self {
         let mut hasher = DefaultHasher::new();
         checkout().hash(&mut hasher);
-        let parent = std::env::temp_dir().join(format!("{test}-{:x}", hasher.finish()));
+        let parent = env::temp_dir().join(format!("{test}-{:x}", hasher.finish()));
         drop(fs::remove_dir_all(&parent));
         fs::create_dir_all(&parent).expect("the directory for temporary files is writable");
         UserProject { path: parent.join(name), target: Path::new(temporary).join(".."), variables: Vec::new() }
@@ -39,6 +42,33 @@ impl UserProject {
     pub fn with_env(mut self, name: &str, value: impl Into<OsString>) -> Self {
         self.variables.push((name.to_owned(), value.into()));
         self
+    }
+
+    /// Sets an author for git, and ignores its configuration on this machine.
+    #[must_use]
+    pub fn with_author(self, name: &str) -> Self {
+        let project = self.with_env("GIT_CONFIG_GLOBAL", "/dev/null").with_env("GIT_CONFIG_NOSYSTEM", "1");
+        ["AUTHOR", "COMMITTER"].into_iter().fold(project, |project, role| {
+            let project = project.with_env(&format!("GIT_{role}_NAME"), name);
+            project.with_env(&format!("GIT_{role}_EMAIL"), format!("{}@example.com", name.to_lowercase()))
+        })
+    }
+
+    /// Puts a directory of links to these programs at the start of the search path.
+    ///
+    /// # Panics
+    /// If the directory exists, a program does not, or the search path is invalid.
+    #[must_use]
+    pub fn with_programs(self, programs: &[(&str, &Path)]) -> Self {
+        let directory = self.path.with_file_name("bin");
+        fs::create_dir(&directory).expect("the directory does not exist");
+        for (name, program) in programs {
+            let program = program.canonicalize().expect("the program exists");
+            symlink(program, directory.join(name)).expect("the directory is writable");
+        }
+        let inherited = env::var_os("PATH").unwrap_or_default();
+        let path = env::join_paths(iter::once(directory).chain(env::split_paths(&inherited)));
+        self.with_env("PATH", path.expect("the search path is valid"))
     }
 
     /// Copies the locked versions of the workspace, with which cargo works offline and shares its compiled dependencies.
@@ -64,7 +94,7 @@ impl UserProject {
     pub fn shell(&self, script: &str) -> Command {
         let mut shell = Command::new("sh");
         shell.args(["-e", "-c", script]).current_dir(&self.path);
-        for name in std::env::vars_os().map(|(name, _)| name) {
+        for name in env::vars_os().map(|(name, _)| name) {
             // Cargo sets these for the package of the test. Settings of profiles also apply to the project: it shares the
             // compiled dependencies of the workspace.
             let text = name.to_string_lossy();
@@ -72,7 +102,7 @@ impl UserProject {
                 shell.env_remove(name);
             }
         }
-        let debug = std::env::var("CARGO_PROFILE_DEV_DEBUG").unwrap_or_else(|_| "line-tables-only".to_owned());
+        let debug = env::var("CARGO_PROFILE_DEV_DEBUG").unwrap_or_else(|_| "line-tables-only".to_owned());
         shell
             .env("CARGO_NET_OFFLINE", "true")
             .env("CARGO_TARGET_DIR", &self.target)

@@ -4,15 +4,7 @@
 //! Without a control plane and its components the test is ignored, and one line describes how to build them. With
 //! `KUBEWRIGHT_REQUIRE_CONTROL_PLANE=1`, as in CI, that is a failure.
 
-use std::{
-    env,
-    error::Error,
-    ffi::OsString,
-    fs, iter,
-    os::unix::fs::symlink,
-    path::{Path, PathBuf},
-    process::ExitCode,
-};
+use std::{error::Error, fs, path::PathBuf, process::ExitCode};
 
 use envtest::Cluster;
 use kube::Client;
@@ -60,27 +52,12 @@ fn every_step_works(environment: &Environment) -> Result<(), Failed> {
     let project = UserProject::create("tutorial", "memcached-operator", env!("CARGO_TARGET_TMPDIR"));
     let parent = project.path.parent().ok_or("the project has a parent")?.to_owned();
     fs::create_dir(&project.path)?;
-    let project = project
-        .with_env("PATH", path(&parent.join("bin"), &environment.kubectl)?)
-        .with_env("KUBECACHEDIR", parent.join("cache"))
-        .with_env("GIT_CONFIG_GLOBAL", "/dev/null")
-        .with_env("GIT_CONFIG_NOSYSTEM", "1");
-    let project = ["AUTHOR", "COMMITTER"].into_iter().fold(project, |project, role| {
-        let name = project.with_env(&format!("GIT_{role}_NAME"), "Tutorial");
-        name.with_env(&format!("GIT_{role}_EMAIL"), "tutorial@example.com")
-    });
+    let programs = [("kubectl", &*environment.kubectl), ("cargo-kubewright", &tests::program("cargo-kubewright"))];
+    let project =
+        project.with_programs(&programs).with_env("KUBECACHEDIR", parent.join("cache")).with_author("Tutorial");
     Walkthrough::new(&project).cluster(kubeconfig).background_env(&FREE_PORTS).follow(PAGE);
     compare_lines(&project)?;
     Ok(fs::remove_dir_all(&parent)?)
-}
-
-/// Returns a search path that starts with a directory of links to kubectl and to `cargo-kubewright`.
-fn path(directory: &Path, kubectl: &Path) -> Result<OsString, Box<dyn Error>> {
-    fs::create_dir(directory)?;
-    symlink(fs::canonicalize(kubectl)?, directory.join("kubectl"))?;
-    symlink(tests::program("cargo-kubewright"), directory.join("cargo-kubewright"))?;
-    let inherited = env::var_os("PATH").unwrap_or_default();
-    Ok(env::join_paths(iter::once(directory.to_owned()).chain(env::split_paths(&inherited)))?)
 }
 
 /// Compares the lines that the page adds to the created files with the tables of the book.
