@@ -217,7 +217,7 @@ pub fn derive_api_object(input: TokenStream) -> TokenStream {
 ///
 /// ```ignore
 /// #[kubewright::defaults]
-/// #[derive(Clone, Debug, Default, DeepCopy, Deserialize, JsonSchema, Serialize)]
+/// #[derive(Clone, Debug, Default, Deserialize, Serialize, ApiType)]
 /// #[serde(rename_all = "camelCase")]
 /// pub struct WidgetSpec {
 ///     #[default(30)]

@@ -1,16 +1,13 @@
 //! Traits and plain data of Kubernetes API types: deep copy, objects, scheme and kind metadata.
 //!
-//! A crate of API types depends on this crate, or on `kubewright`, which re-exports it, and on serde. The derives are
-//! re-exported here, and their output refers to all items through this crate.
-//!
 //! ```
 //! mod v1 {
-//!     use kubewright_core::{CrdSchema, DeepCopy, Object, ObjectList};
-//!     use kubewright_core::k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
+//!     use kubewright_core::k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+//!     use kubewright_core::{ApiObject, ApiType};
 //!     use serde::{Deserialize, Serialize};
 //!
 //!     /// A Widget rotates.
-//!     #[derive(Clone, Debug, CrdSchema, DeepCopy, Object)]
+//!     #[derive(Clone, Debug, ApiObject)]
 //!     #[genclient]
 //!     #[k8s(short_names = ["wg"])]
 //!     pub struct Widget {
@@ -19,25 +16,21 @@
 //!     }
 //!
 //!     /// The desired state of a Widget.
-//!     #[derive(Clone, CrdSchema, Debug, DeepCopy, Deserialize, Serialize)]
+//!     #[derive(Clone, Debug, Deserialize, Serialize, ApiType)]
 //!     #[serde(rename_all = "camelCase")]
 //!     pub struct WidgetSpec {
 //!         /// Rotations per minute.
 //!         pub speed: i32,
 //!     }
 //!
-//!     /// A list of Widgets.
-//!     #[derive(Clone, Debug, DeepCopy, ObjectList)]
-//!     pub struct WidgetList {
-//!         pub metadata: ListMeta,
-//!         pub items: Vec<Widget>,
-//!     }
-//!
-//!     kubewright_core::group_version! { group = "widgets.example.com", version = "v1", kinds = [Widget, WidgetList] }
+//!     kubewright_core::group_version! { group = "widgets.example.com", version = "v1", kinds = [Widget] }
 //! }
 //!
 //! assert_eq!(v1::GROUP_VERSION.api_version, "widgets.example.com/v1");
 //! ```
+//!
+//! A crate of API types depends on this crate, or on `kubewright`, which re-exports it, and on serde. The derives are
+//! re-exported here, and their output refers to all items through this crate.
 
 pub mod adopt;
 pub mod apply;

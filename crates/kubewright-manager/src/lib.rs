@@ -1,6 +1,26 @@
 //! The manager of an operator: it runs controllers, informers and servers as one process, with leader election, health
 //! checks and a graceful stop.
 //!
+//! An [`Operator`] is a manager with a command line:
+//!
+//! ```no_run
+//! use std::{process::ExitCode, sync::Arc};
+//!
+//! use k8s_openapi::api::core::v1::ConfigMap;
+//! use kubewright_manager::Operator;
+//! use kubewright_runtime::{Error, ReconcileContext};
+//!
+//! async fn reconcile(config_map: Arc<ConfigMap>, ctx: ReconcileContext) -> Result<(), Error> {
+//!     ctx.event(&*config_map, "Reconciled", "nothing to do");
+//!     Ok(())
+//! }
+//!
+//! fn main() -> ExitCode {
+//!     let operator = Operator::new("my-operator");
+//!     operator.controller(|setup| setup.controller("config-maps").reconcile(reconcile).build()).main()
+//! }
+//! ```
+//!
 //! Nothing is process-wide: a program can run several managers, for several clusters.
 //!
 //! The modules are layers. Each imports only from the lines above its own:

@@ -1,8 +1,31 @@
-//! Generic runtime of generated clients: typed client, store, lister, shared informer, work queue, controller, leader
-//! election, event recorder.
+//! Controllers of Kubernetes objects on kube's client: shared informers, listers, work queues and reconcilers, with typed
+//! clients, leader election and events.
 //!
-//! Generated code instantiates these types with a kind; no type here depends on a particular kind. kube's client
-//! provides HTTP, TLS, retries and decoding.
+//! ```no_run
+//! use std::sync::Arc;
+//!
+//! use k8s_openapi::api::core::v1::ConfigMap;
+//! use kubewright_runtime::{Controller, Error, InformerFactory, ReconcileContext, kube::Client};
+//!
+//! async fn reconcile(config_map: Arc<ConfigMap>, ctx: ReconcileContext) -> Result<(), Error> {
+//!     println!("{} has {} entries", ctx.key(), config_map.data.as_ref().map_or(0, |data| data.len()));
+//!     Ok(())
+//! }
+//!
+//! # #[tokio::main]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let factory = InformerFactory::new(Client::try_default().await?);
+//! let config_maps = factory.informer::<ConfigMap>();
+//! let controller = Controller::new("config-maps", &config_maps).reconcile(reconcile).build();
+//! factory.start();
+//! controller.run_until_signal().await?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! The types are generic: a kind is one of k8s-openapi, one of the derive `ApiObject`, or another one that implements
+//! kube's `Resource`. Generated clients instantiate them with their kinds. kube's client provides HTTP, TLS, retries and
+//! decoding.
 //!
 //! The modules are layers. Each imports only from the lines above its own:
 //!

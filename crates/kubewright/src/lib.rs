@@ -1,6 +1,30 @@
 //! Kubernetes operators in Rust, built on [kube](https://docs.rs/kube): from API types with derives to CRDs, typed
 //! clients, controllers, webhooks and manifests.
 //!
+//! ```
+//! use kubewright::prelude::*;
+//!
+//! /// A Note is published as a ConfigMap.
+//! #[derive(Clone, Debug, ApiObject)]
+//! #[genclient]
+//! pub struct Note {
+//!     pub metadata: ObjectMeta,
+//!     pub spec: NoteSpec,
+//! }
+//!
+//! /// The desired state of a Note.
+//! #[derive(Clone, Debug, Deserialize, Serialize, ApiType)]
+//! pub struct NoteSpec {
+//!     #[schema(length = 1..=1024)]
+//!     pub text: String,
+//! }
+//!
+//! kubewright::group_version! { group = "notes.example.com", version = "v1", kinds = [Note] }
+//! # fn main() {
+//! assert_eq!(GROUP_VERSION.api_version, "notes.example.com/v1");
+//! # }
+//! ```
+//!
 //! This crate re-exports the crates of kubewright. Without features it contains what API types need, and neither an
 //! asynchronous runtime nor a client:
 //!

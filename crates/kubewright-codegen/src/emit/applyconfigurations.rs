@@ -13,6 +13,20 @@ use crate::{
     diagnostic::Diagnostics,
 };
 
+/// The documentation of the crate of apply configurations of Kubernetes types.
+const KUBERNETES_DOCS: &str = r#"Apply configurations of Kubernetes types: types that operators embed, and kinds that they often apply.
+
+An apply configuration contains the fields that a controller sets, for server-side apply:
+
+```
+use kubewright_apply::core_v1::ConfigMapApply;
+
+let data = [("level".to_owned(), "debug".to_owned())];
+let configuration = ConfigMapApply::new("settings", "default").with_data(data);
+assert_eq!(configuration.immutable, None);
+assert_eq!(configuration.data.map(|data| data.len()), Some(1));
+```"#;
+
 pub(super) fn sources(api: &Api, errors: &mut Diagnostics) -> Vec<Source> {
     let groups: Vec<_> = apply::applied_groups(api).collect();
     if groups.is_empty() {
@@ -28,7 +42,6 @@ pub(super) fn sources(api: &Api, errors: &mut Diagnostics) -> Vec<Source> {
 pub(super) fn kubernetes() -> Vec<Source> {
     let configurations = apply::kubernetes::configurations();
     let names = configurations.keys().map(|module| format_ident!("{module}"));
-    let docs = "Apply configurations of Kubernetes types: types that operators embed, and kinds that they often apply.";
     let root = vec![quote!(#(#[rustfmt::skip] pub mod #names;)*)];
     let module = |(module, configurations): (String, Vec<Configuration>)| {
         let docs = format!("Apply configurations of `{}`.", module.replace('_', "/"));
@@ -37,7 +50,7 @@ pub(super) fn kubernetes() -> Vec<Source> {
         items.extend(configurations.iter().filter(|of| of.name == "ConditionApply").map(|_| condition_conversion()));
         Source::new(format!("{module}.rs"), docs, items)
     };
-    let mut sources = vec![Source::new("lib.rs", docs, root)];
+    let mut sources = vec![Source::new("lib.rs", KUBERNETES_DOCS, root)];
     sources.extend(configurations.into_iter().map(module));
     sources
 }

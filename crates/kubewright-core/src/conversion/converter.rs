@@ -39,28 +39,26 @@ pub fn annotation(version: &GroupVersion) -> String {
 /// ```
 /// # mod api {
 /// # pub mod v2 {
-/// #     use kubewright_core::{Convert, DeepCopy, Object, k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta};
-/// #     use schemars::JsonSchema;
+/// #     use kubewright_core::{ApiObject, ApiType, k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta};
 /// #     use serde::{Deserialize, Serialize};
-/// #     #[derive(Clone, Convert, Debug, DeepCopy, JsonSchema, Object)]
+/// #     #[derive(Clone, Debug, ApiObject)]
 /// #     #[genclient]
 /// #     #[convert(hub)]
 /// #     pub struct Widget { pub metadata: ObjectMeta, pub spec: WidgetSpec }
-/// #     #[derive(Clone, Convert, Debug, DeepCopy, Deserialize, JsonSchema, Serialize)]
+/// #     #[derive(Clone, Debug, Deserialize, Serialize, ApiType)]
 /// #     #[convert(hub)]
 /// #     pub struct WidgetSpec { pub speed: i32, pub color: Option<String> }
 /// #     kubewright_core::group_version! { group = "example.com", version = "v2", kinds = [Widget] }
 /// # }
 /// # pub mod v1 {
-/// #     use kubewright_core::{Convert, DeepCopy, Object, k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta};
-/// #     use schemars::JsonSchema;
+/// #     use kubewright_core::{ApiObject, ApiType, k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta};
 /// #     use serde::{Deserialize, Serialize};
 /// #     use super::v2;
-/// #     #[derive(Clone, Convert, Debug, DeepCopy, JsonSchema, Object)]
+/// #     #[derive(Clone, Debug, ApiObject)]
 /// #     #[genclient]
 /// #     #[convert(hub = v2::Widget)]
 /// #     pub struct Widget { pub metadata: ObjectMeta, pub spec: WidgetSpec }
-/// #     #[derive(Clone, Convert, Debug, DeepCopy, Deserialize, JsonSchema, Serialize)]
+/// #     #[derive(Clone, Debug, Deserialize, Serialize, ApiType)]
 /// #     #[convert(hub = v2::WidgetSpec, store = [color])]
 /// #     pub struct WidgetSpec { #[convert(from = "speed")] pub rotations: i32 }
 /// #     kubewright_core::group_version! { group = "example.com", version = "v1", kinds = [Widget] }

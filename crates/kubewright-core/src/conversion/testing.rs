@@ -3,18 +3,16 @@
 //!
 //! ```no_run
 //! # mod v2 {
-//! #     use kubewright_core::{Convert, DeepCopy, Object, k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta};
-//! #     use schemars::JsonSchema;
-//! #     #[derive(Clone, Convert, Debug, DeepCopy, JsonSchema, Object)]
+//! #     use kubewright_core::{ApiObject, k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta};
+//! #     #[derive(Clone, Debug, ApiObject)]
 //! #     #[genclient]
 //! #     #[convert(hub)]
 //! #     pub struct Widget { pub metadata: ObjectMeta }
 //! #     kubewright_core::group_version! { group = "example.com", version = "v2", kinds = [Widget] }
 //! # }
 //! # mod v1 {
-//! #     use kubewright_core::{Convert, DeepCopy, Object, k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta};
-//! #     use schemars::JsonSchema;
-//! #     #[derive(Clone, Convert, Debug, DeepCopy, JsonSchema, Object)]
+//! #     use kubewright_core::{ApiObject, k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta};
+//! #     #[derive(Clone, Debug, ApiObject)]
 //! #     #[genclient]
 //! #     #[convert(hub = super::v2::Widget)]
 //! #     pub struct Widget { pub metadata: ObjectMeta }
