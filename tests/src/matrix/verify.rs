@@ -6,7 +6,7 @@ use kube::{
     api::{ListParams, PostParams},
     core::{ApiResource, DynamicObject},
 };
-use kubewright_core::meta::{Scope, Verb};
+use kubewright_core::meta::{ClientVerb, Scope};
 use matrix_client::Clientset;
 use serde_json::{Value, json};
 
@@ -33,17 +33,17 @@ impl<'a> Verifier<'a> {
 
     pub(super) async fn verb(&self, call: &Call) {
         match call.verb {
-            Verb::Create => self.create(call).await,
-            Verb::Update => self.update(call).await,
-            Verb::UpdateStatus => self.update_status(call).await,
-            Verb::Delete => self.delete(call).await,
-            Verb::DeleteCollection => self.delete_collection(call).await,
-            Verb::Get => self.get(call).await,
-            Verb::List => self.list(call).await,
-            Verb::Watch => self.watch(call).await,
-            Verb::Patch => self.patch(call).await,
-            Verb::Apply => self.apply(call).await,
-            Verb::ApplyStatus => self.apply_status(call).await,
+            ClientVerb::Create => self.create(call).await,
+            ClientVerb::Update => self.update(call).await,
+            ClientVerb::UpdateStatus => self.update_status(call).await,
+            ClientVerb::Delete => self.delete(call).await,
+            ClientVerb::DeleteCollection => self.delete_collection(call).await,
+            ClientVerb::Get => self.get(call).await,
+            ClientVerb::List => self.list(call).await,
+            ClientVerb::Watch => self.watch(call).await,
+            ClientVerb::Patch => self.patch(call).await,
+            ClientVerb::Apply => self.apply(call).await,
+            ClientVerb::ApplyStatus => self.apply_status(call).await,
         }
     }
 
