@@ -9,6 +9,11 @@ use super::{
 };
 
 const ABSENT: Value = Value::Null;
+/// The default port of the Service of a conversion webhook.
+const HTTPS: u16 = 443;
+/// The CA bundle of a conversion webhook. The operator or cert-manager writes it to the cluster, and an application of the
+/// definition does not remove it.
+const CA_BUNDLE: &str = "/clientConfig/caBundle";
 
 pub(super) fn compare<'a>(old: &'a Value, new: &'a Value, changes: &mut Changes<'a>) {
     let (old_spec, new_spec) = (&old["spec"], &new["spec"]);
@@ -137,12 +142,26 @@ fn conversion(old: &Value, new: &Value, changes: &mut Changes<'_>) {
             changes.push_text(Safe, path, what, old_text, new_text);
         }
         _ => {
-            let (old, new) = (old["conversion"].get("webhook"), new["conversion"].get("webhook"));
+            let (mut old, new) = (conversion_webhook(old), conversion_webhook(new));
+            if new.pointer(CA_BUNDLE).is_none()
+                && let Some(Value::Object(client)) = old.pointer_mut("/clientConfig")
+            {
+                client.remove("caBundle");
+            }
             if old != new {
-                changes.push(Safe, path, "the configuration of the conversion webhook changed", old, new);
+                changes.push(Safe, path, "the configuration of the conversion webhook changed", Some(&old), Some(&new));
             }
         }
     }
+}
+
+/// Returns the conversion webhook with the default port of its Service.
+fn conversion_webhook(spec: &Value) -> Value {
+    let mut webhook = spec["conversion"]["webhook"].clone();
+    if let Some(Value::Object(service)) = webhook.pointer_mut("/clientConfig/service") {
+        service.entry("port").or_insert_with(|| HTTPS.into());
+    }
+    webhook
 }
 
 /// Objects that are stored in a removed version cannot be read.

@@ -110,6 +110,24 @@ fn changes_of_the_definition() {
     assert_eq!(only(&without, &widget()), (Safe, "subresources.scale.labelSelectorPath".to_owned()));
 }
 
+#[test]
+fn what_the_server_and_others_add_to_a_conversion_webhook_is_no_change() {
+    let with_client = |client: Value| {
+        let webhook = json!({"clientConfig": client, "conversionReviewVersions": ["v1"]});
+        with("/spec/conversion", json!({"strategy": "Webhook", "webhook": webhook}))
+    };
+    let new = with_client(json!({"service": {"name": "a", "namespace": "b"}}));
+    let stored = with_client(json!({"service": {"name": "a", "namespace": "b", "port": 443}, "caBundle": "Yw=="}));
+    assert_eq!(compare(&stored, &new), []);
+    for changed in [
+        json!({"service": {"name": "a", "namespace": "b", "port": 8443}}),
+        json!({"service": {"name": "a", "namespace": "c"}}),
+        json!({"service": {"name": "a", "namespace": "b"}, "caBundle": "ZA=="}),
+    ] {
+        assert_eq!(only(&stored, &with_client(changed)), (Safe, "spec.conversion".to_owned()));
+    }
+}
+
 /// Returns a schema with more keywords.
 fn extended(mut schema: Value, more: &Value) -> Value {
     schema.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
