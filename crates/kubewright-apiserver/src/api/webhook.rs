@@ -8,7 +8,8 @@ use http::{Method, Request, Response, StatusCode, header::CONTENT_TYPE};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Status;
 use tokio::time::timeout;
 
-const HTTPS: i32 = 443;
+/// The default port of the Service of a webhook.
+pub(crate) const HTTPS: i32 = 443;
 
 /// The response of a webhook. The error is the reason why there is none.
 pub(crate) type WebhookResponse = BoxFuture<'static, Result<Response<Bytes>, String>>;

@@ -15,6 +15,7 @@ use crate::{
         error::{ApiError, FieldError, Result},
         go,
         object::Object,
+        webhook::HTTPS,
     },
     resource::registry::Resource,
 };
@@ -39,7 +40,12 @@ pub(crate) fn default(definition: &mut Object) -> Result<()> {
         spec.names.list_kind.get_or_insert_with(|| format!("{kind}List"));
     }
     spec.preserve_unknown_fields = spec.preserve_unknown_fields.filter(|preserves| *preserves);
-    spec.conversion.get_or_insert_with(|| CustomResourceConversion { strategy: "None".to_owned(), webhook: None });
+    let conversion =
+        spec.conversion.get_or_insert_with(|| CustomResourceConversion { strategy: "None".to_owned(), webhook: None });
+    let client = conversion.webhook.as_mut().and_then(|webhook| webhook.client_config.as_mut());
+    if let Some(service) = client.and_then(|client| client.service.as_mut()) {
+        service.port.get_or_insert(HTTPS);
+    }
     let mut status = status_of(definition);
     // The default of the stored versions is the storage version.
     if definition.body.contains_key("status") && status.stored_versions.as_ref().is_none_or(Vec::is_empty) {
