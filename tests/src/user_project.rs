@@ -90,6 +90,15 @@ impl UserProject {
         text
     }
 
+    /// Builds the program of a package, and returns the path of its executable.
+    ///
+    /// # Panics
+    /// If it cannot be built.
+    pub fn build(&self, package: &str) -> PathBuf {
+        self.run(&format!("cargo build --quiet --package {package}"));
+        self.target.join("debug").join(package)
+    }
+
     /// Returns a shell that runs commands in the project until one fails.
     pub fn shell(&self, script: &str) -> Command {
         let mut shell = Command::new("sh");

@@ -17,5 +17,5 @@ pub struct Widget {
 #[test]
 fn compiles() {
     let kind = Widget::API_KIND;
-    assert!(kind.status && kind.grants(Verb::Update) && !kind.grants(Verb::UpdateStatus));
+    assert!(kind.status && kind.grants(ClientVerb::Update) && !kind.grants(ClientVerb::UpdateStatus));
 }

@@ -9,7 +9,7 @@ use kube::{
 };
 use kubewright_apiserver::ApiServer;
 use kubewright_codegen::{Layout, generate};
-use kubewright_core::meta::{Scope, Verb};
+use kubewright_core::meta::{Scope, ClientVerb};
 use kubewright_runtime::GenericClient;
 use libtest_mimic::Trial;
 use matrix_client::{Clientset, SharedInformerFactory};
@@ -104,15 +104,15 @@ async fn generic_clients_reject_verbs_that_are_not_granted() {
         let (client, namespace) = (generic_client(&clientset, subject), subject.namespace(NAMESPACE));
         let object = DynamicObject::new("nobody", client.resource());
         let called = [
-            (Verb::Get, client.get(namespace, "nobody").await.err()),
-            (Verb::List, client.list(namespace, &ListParams::default()).await.err()),
-            (Verb::Create, client.create(namespace, &object, &PostParams::default()).await.err()),
-            (Verb::Update, client.update(namespace, &object, &PostParams::default()).await.err()),
+            (ClientVerb::Get, client.get(namespace, "nobody").await.err()),
+            (ClientVerb::List, client.list(namespace, &ListParams::default()).await.err()),
+            (ClientVerb::Create, client.create(namespace, &object, &PostParams::default()).await.err()),
+            (ClientVerb::Update, client.update(namespace, &object, &PostParams::default()).await.err()),
             (
-                Verb::Patch,
+                ClientVerb::Patch,
                 client.patch(namespace, "nobody", &Patch::Merge(json!({})), &PatchParams::default()).await.err(),
             ),
-            (Verb::Delete, client.delete(namespace, "nobody", &DeleteParams::default()).await.err()),
+            (ClientVerb::Delete, client.delete(namespace, "nobody", &DeleteParams::default()).await.err()),
         ];
         for (verb, error) in called {
             let rejected = error.is_some_and(|error| error.to_string().ends_with("`#[genclient]` does not grant it"));
@@ -129,12 +129,12 @@ async fn kinds_with_list_and_watch_have_informers() {
     let mut informers = Vec::new();
     for subject in &subjects {
         let informer = factory.for_resource(&resource(subject.kind.plural));
-        let is_watched = subject.grants(Verb::List) && subject.grants(Verb::Watch);
+        let is_watched = subject.grants(ClientVerb::List) && subject.grants(ClientVerb::Watch);
         assert_eq!(informer.is_some(), is_watched, "{}", subject.kind.kind);
         informers.extend(informer.map(|informer| (subject, informer)));
     }
     for (subject, _) in &informers {
-        for call in subject.calls.iter().filter(|call| call.verb == Verb::Create) {
+        for call in subject.calls.iter().filter(|call| call.verb == ClientVerb::Create) {
             let mut object = json!({"metadata": {"name": "watched"}, "spec": {}});
             object["kind"] = json!(subject.kind.kind);
             (call.run)(object).await.unwrap();
@@ -145,7 +145,7 @@ async fn kinds_with_list_and_watch_have_informers() {
     for (subject, informer) in informers {
         assert!(informer.has_synced());
         let watched = informer.lister().get(subject.namespace(NAMESPACE).unwrap_or_default(), "watched");
-        assert_eq!(watched.is_some(), subject.grants(Verb::Create), "{}", subject.kind.kind);
+        assert_eq!(watched.is_some(), subject.grants(ClientVerb::Create), "{}", subject.kind.kind);
     }
     factory.shutdown().await;
 }
@@ -161,9 +161,9 @@ async fn generated_items_follow_from_the_verbs() {
     for subject in &subjects(&clientset(), NAMESPACE) {
         let (kind, getter, namespaced) = (subject.kind.kind, subject.getter, subject.scope == Scope::Namespaced);
         let grants = |verb| subject.grants(verb);
-        let informed = grants(Verb::List) && grants(Verb::Watch);
-        let listed = informed && grants(Verb::Get);
-        let read = grants(Verb::List) || grants(Verb::Watch);
+        let informed = grants(ClientVerb::List) && grants(ClientVerb::Watch);
+        let listed = informed && grants(ClientVerb::Get);
+        let read = grants(ClientVerb::List) || grants(ClientVerb::Watch);
         for (path, item, expected) in [
             ("typed", format!("pub type {kind}Client ="), true),
             ("typed", format!("pub fn {getter}("), true),
@@ -175,7 +175,7 @@ async fn generated_items_follow_from_the_verbs() {
             (
                 "applyconfigurations",
                 format!("pub struct {kind}Apply {{"),
-                grants(Verb::Apply) || grants(Verb::ApplyStatus),
+                grants(ClientVerb::Apply) || grants(ClientVerb::ApplyStatus),
             ),
         ] {
             let found = text(path).lines().any(|line| line.trim_start().starts_with(&item));

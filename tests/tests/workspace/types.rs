@@ -7,7 +7,7 @@ use fixture_types::{
 use k8s_openapi::{ListableResource, Resource};
 use kubewright_core::{
     DeepCopy, GroupVersionKind, Kind, Nullable, Object, Scheme,
-    meta::{Scope, Verb},
+    meta::{Scope, ClientVerb},
     scheme::{DecodeError, Registration},
 };
 use logger_types::v2::{GROUP_VERSION, Logger, LoggerList, LoggerState, LoggerStatus, add_to_scheme, resource};
@@ -179,7 +179,7 @@ fn kinds_implement_the_resource_traits_of_k8s_openapi_and_kube() {
 fn attributes_are_in_the_api_kind() {
     let logger = Logger::API_KIND;
     assert_eq!((logger.scope, logger.short_names, logger.categories), (Scope::Namespaced, &["lg"][..], &["all"][..]));
-    assert!(logger.status && logger.grants(Verb::UpdateStatus));
+    assert!(logger.status && logger.grants(ClientVerb::UpdateStatus));
     assert_eq!(
         logger.docs,
         "A Logger periodically writes user activity to files. At least one Logger must always survive."
@@ -187,5 +187,5 @@ fn attributes_are_in_the_api_kind() {
     let columns: Vec<_> = logger.columns.iter().map(|column| column.name).collect();
     assert_eq!(columns, ["State", "Ready", "Desired", "Interval", "Workload", "Age"]);
     assert_eq!(Shelf::API_KIND.scope, Scope::Cluster);
-    assert!(!Book::API_KIND.grants(Verb::UpdateStatus));
+    assert!(!Book::API_KIND.grants(ClientVerb::UpdateStatus));
 }

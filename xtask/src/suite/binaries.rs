@@ -22,9 +22,10 @@ const CONCURRENCY: usize = 3;
 const FAILURE_LINES: usize = 60;
 
 /// The suites that take longest, in descending order. They start first, so that none of them runs alone at the end.
-const LONGEST: [&str; 13] = [
+const LONGEST: [&str; 14] = [
     "workloads",
     "tutorial",
+    "scaffold",
     "getting_started",
     "scenario",
     "kubectl",
