@@ -90,6 +90,11 @@ impl UserProject {
         text
     }
 
+    /// Returns the directory of build artifacts, which is that of the workspace.
+    pub fn target(&self) -> &Path {
+        &self.target
+    }
+
     /// Builds the program of a package, and returns the path of its executable.
     ///
     /// # Panics

@@ -1,8 +1,11 @@
-//! Projects of `cargo kubewright init`: from the empty folder to green tests, installed on API servers, and moved.
+//! Projects of `cargo kubewright init`: from the empty folder to green tests, installed on API servers, moved, and built
+//! by another user and by their Dockerfile.
 //!
 //! Without a control plane, helm or the definitions of other projects nothing is installed, and one line describes how to
 //! get them. With `KUBEWRIGHT_REQUIRE_CONTROL_PLANE=1` and `KUBEWRIGHT_REQUIRE_TOOLS=1`, as in CI, that is a failure.
 
+mod clone;
+mod dockerfile;
 mod install;
 mod project;
 mod server;
@@ -42,6 +45,10 @@ fn run(args: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
             move || shared.check()
         }),
         trial("a_project_moves_with_its_toolchain", project::a_project_moves_with_its_toolchain),
+        trial("another_user_builds_a_clone_and_its_image", {
+            let shared = Arc::clone(&shared);
+            move || clone::another_user_builds_a_clone_and_its_image(&shared)
+        }),
     ];
     trials.extend(installs.map(|(name, start)| {
         let (shared, tools) = (Arc::clone(&shared), Arc::clone(&tools));

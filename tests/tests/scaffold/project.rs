@@ -10,11 +10,22 @@ use std::{
 use tempfile::TempDir;
 use tests::user_project::{UserProject, checkout};
 
-/// Runs `cargo kubewright init` with the crates of a checkout.
-fn init(project: &UserProject, toolchain: &Path) {
+/// Where a project gets the crates of kubewright from.
+pub(super) enum Source<'a> {
+    /// From a checkout.
+    Path(&'a Path),
+    /// From a repository.
+    Git(&'a str),
+}
+
+/// Runs `cargo kubewright init`.
+pub(super) fn init(project: &UserProject, source: Source<'_>) {
     let mut init = Command::new(tests::program("cargo-kubewright"));
-    let options = ["kubewright", "init", "--domain", "example.com", "--name", "my-operator", "--path"];
-    init.args(options).arg(toolchain).arg(&project.path);
+    init.args(["kubewright", "init", "--domain", "example.com", "--name", "my-operator"]).arg(&project.path);
+    match source {
+        Source::Path(path) => init.arg("--path").arg(path),
+        Source::Git(url) => init.args(["--git", url]),
+    };
     let output = init.output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     project.lock();
@@ -35,7 +46,7 @@ impl Scaffold {
     /// Creates the project, its kinds and all files that are rendered from them.
     pub(super) fn create() -> Self {
         let project = UserProject::create("scaffold", "my-operator", env!("CARGO_TARGET_TMPDIR"));
-        init(&project, &checkout());
+        init(&project, Source::Path(&checkout()));
         project.run("git init --quiet && git add --all");
         project.run("git -c user.name=A -c user.email=a@example.com commit --quiet --message 'Create the project'");
         // Without kinds.
@@ -129,7 +140,7 @@ fn delete_kinds(project: &UserProject) {
 const TOOLCHAIN: [&str; 5] = ["Cargo.toml", "LICENSE", "README.md", "crates", "logger-derive"];
 
 /// Copies the parts of this checkout that a project depends on to a new directory.
-fn copy_toolchain(directory: &Path) {
+pub(super) fn copy_toolchain(directory: &Path) {
     fs::create_dir(directory).unwrap();
     for path in TOOLCHAIN {
         copy(&checkout().join(path), &directory.join(path));
@@ -137,7 +148,7 @@ fn copy_toolchain(directory: &Path) {
 }
 
 /// Copies a file or a directory.
-fn copy(from: &Path, to: &Path) {
+pub(super) fn copy(from: &Path, to: &Path) {
     let status = Command::new("cp").arg("-R").args([from, to]).status().unwrap();
     assert!(status.success(), "{} {}", from.display(), to.display());
 }
@@ -147,7 +158,7 @@ pub(super) fn a_project_moves_with_its_toolchain() {
     let parent = project.path.parent().unwrap().to_owned();
     let toolchain = parent.join("toolchain");
     copy_toolchain(&toolchain);
-    init(&project, &toolchain);
+    init(&project, Source::Path(&toolchain));
     let moved = UserProject::create("moved-elsewhere", "my-operator", env!("CARGO_TARGET_TMPDIR"));
     let elsewhere = moved.path.parent().unwrap().to_owned();
     fs::remove_dir(&elsewhere).unwrap();
