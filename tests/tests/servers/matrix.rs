@@ -9,7 +9,7 @@ use kube::{
 };
 use kubewright_apiserver::ApiServer;
 use kubewright_codegen::{Layout, generate};
-use kubewright_core::meta::{Scope, ClientVerb};
+use kubewright_core::meta::{ClientVerb, Scope};
 use kubewright_runtime::GenericClient;
 use libtest_mimic::Trial;
 use matrix_client::{Clientset, SharedInformerFactory};

@@ -7,7 +7,7 @@ use fixture_types::{
 use k8s_openapi::{ListableResource, Resource};
 use kubewright_core::{
     DeepCopy, GroupVersionKind, Kind, Nullable, Object, Scheme,
-    meta::{Scope, ClientVerb},
+    meta::{ClientVerb, Scope},
     scheme::{DecodeError, Registration},
 };
 use logger_types::v2::{GROUP_VERSION, Logger, LoggerList, LoggerState, LoggerStatus, add_to_scheme, resource};
