@@ -86,7 +86,7 @@ async fn with_cluster(
         started = printer.during("Starting the cluster", starting) => started?,
         error = signals.interrupted() => return Err(error),
     };
-    printer.line(format!("API server: http://{}", cluster.address()));
+    printer.line(format!("API server: https://{}", cluster.address()));
     printer.line("Nodes:      zone-a-1, zone-a-2 and zone-b-1");
     printer.line(format!("Files:      {}", cluster.directory().display()));
     let outcome = work(&cluster, signals).await;

@@ -14,7 +14,7 @@ use std::{
     time::Duration,
 };
 
-use kubewright_apiserver::serve;
+use kubewright_apiserver::serve::Tls;
 use kubewright_manager::{Manager, ManagerError};
 use kubewright_runtime::{
     kube::{Client, Config},
@@ -39,7 +39,8 @@ const REOPEN_TIMEOUT: Duration = Duration::from_secs(10);
 ///
 /// Guarantees:
 /// - it is used as a real one: the operator, the nodes and all clients reach the API server on a socket, at
-///   [`address`](Self::address), with the file [`kubeconfig`](Self::kubeconfig);
+///   [`address`](Self::address), with the file [`kubeconfig`](Self::kubeconfig). Requests without the certificate in that
+///   file are rejected, and only its owner can read it;
 /// - when it has started, the kind `Logger` is served, every node is ready, and the operator runs;
 /// - agents are processes of the program [`LocalClusterConfig::agent`], which write real files below
 ///   [`directory`](Self::directory). The files of a Pod remain until its node removes the Pod, so that those on a
@@ -50,7 +51,9 @@ const REOPEN_TIMEOUT: Duration = Duration::from_secs(10);
 pub struct LocalCluster {
     directory: PathBuf,
     address: SocketAddr,
+    tls: Tls,
     kubeconfig: PathBuf,
+    config: Config,
     client: Client,
     operator_options: OperatorOptions,
     nodes: Cluster,
@@ -70,15 +73,17 @@ impl LocalCluster {
         let agent = config::program(&agent)?;
         let directory = config::create_directory(&directory)?;
         let any_port = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-        let (address, server) = api_server::start(&data_directory(&directory), any_port, Duration::ZERO).await?;
+        let server = api_server::open(&data_directory(&directory), Duration::ZERO).await?;
+        let (listener, address) = api_server::listen(any_port).await?;
         let kubeconfig = directory.join("kubeconfig");
-        serve::write_kubeconfig(&kubeconfig, address)
-            .map_err(|source| LocalClusterError::Directory { path: kubeconfig.clone(), source })?;
-        let client = client(address, true)?;
+        let tls = api_server::issue(&kubeconfig, address)?;
+        let server = api_server::serve(server, listener, tls.clone());
+        let config = api_server::client_config(&kubeconfig).await?;
+        let client = client(&config, true)?;
         definition::apply(&client).await?;
         let runtime = Processes::new(nodes_directory(&directory)).program(operator.agent_image.as_str(), [agent]);
         // Drains retry rejected evictions themselves.
-        let mut builder = Cluster::builder(self::client(address, false)?)
+        let mut builder = Cluster::builder(self::client(&config, false)?)
             .runtime(Runtime::Processes(runtime))
             .node_monitor_grace_period(node_monitor_grace_period);
         for (zone, count) in &zones {
@@ -90,7 +95,9 @@ impl LocalCluster {
         let mut cluster = LocalCluster {
             directory,
             address,
+            tls,
             kubeconfig,
+            config,
             client,
             operator_options: operator,
             nodes,
@@ -128,13 +135,13 @@ impl LocalCluster {
         &self.nodes
     }
 
-    /// Returns the address of the API server, which serves HTTP without TLS.
+    /// Returns the address of the API server, which serves HTTPS to clients with the certificate of the kubeconfig.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Returns the kubeconfig of the API server.
+    /// Returns the kubeconfig of the API server, which only its owner can read.
     #[must_use]
     pub fn kubeconfig(&self) -> &Path {
         &self.kubeconfig
@@ -167,7 +174,7 @@ impl LocalCluster {
         if self.operator.is_some() {
             return Ok(());
         }
-        let manager = Manager::for_config(client_config(self.address)?).map_err(LocalClusterError::Client)?;
+        let manager = Manager::for_config(self.config.clone()).map_err(LocalClusterError::Client)?;
         let (options, metrics) = (self.operator_options.clone(), Arc::new(NoopMetrics));
         let manager = operator().add_to(manager, options, Vec::new(), metrics);
         let manager = manager.map_err(LocalClusterError::Operator)?.build()?;
@@ -203,8 +210,9 @@ impl LocalCluster {
         if let Some(server) = self.server.take() {
             server.stop().await?;
         }
-        let (_, server) = api_server::start(&data_directory(&self.directory), self.address, REOPEN_TIMEOUT).await?;
-        self.server = Some(server);
+        let server = api_server::open(&data_directory(&self.directory), REOPEN_TIMEOUT).await?;
+        let (listener, _) = api_server::listen(self.address).await?;
+        self.server = Some(api_server::serve(server, listener, self.tls.clone()));
         Ok(())
     }
 
@@ -236,14 +244,8 @@ fn nodes_directory(directory: &Path) -> PathBuf {
 }
 
 /// Creates a client, which sends rejected requests again after the time that the server declares if it retries.
-fn client(address: SocketAddr, retries: bool) -> Result<Client, LocalClusterError> {
-    let mut config = client_config(address)?;
+fn client(config: &Config, retries: bool) -> Result<Client, LocalClusterError> {
+    let mut config = config.clone();
     config.default_retry = retries;
     Client::try_from(config).map_err(LocalClusterError::Client)
-}
-
-/// Returns the configuration of a client. It does not use the environment, such as proxies.
-fn client_config(address: SocketAddr) -> Result<Config, LocalClusterError> {
-    let url = format!("http://{address}").parse();
-    url.map(Config::new).map_err(|_| LocalClusterError::Address { address })
 }

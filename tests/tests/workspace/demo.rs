@@ -2,6 +2,7 @@
 
 use std::{
     fs,
+    os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     process::{Command, Output},
     time::Duration,
@@ -11,8 +12,9 @@ use demo::{LocalCluster, LocalClusterConfig, LocalClusterError, local_cluster::A
 use futures::{AsyncReadExt, StreamExt};
 use k8s_openapi::api::core::v1::Pod;
 use kube::{
-    Api, ResourceExt,
+    Api, Client, Config, ResourceExt,
     api::{DeleteParams, LogParams, Patch, PatchParams, PostParams, WatchEvent, WatchParams},
+    config::{KubeConfigOptions, Kubeconfig},
 };
 use logger_client::Clientset;
 use logger_types::v2::Logger;
@@ -21,7 +23,11 @@ use tests::{
     process::{Process, Signal, TIMEOUT, processes_with, wait_until},
     program,
 };
-use tokio::time::{sleep, timeout};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpStream,
+    time::{sleep, timeout},
+};
 
 use crate::picture;
 
@@ -105,6 +111,35 @@ async fn the_scenario_on_a_cluster_removes_what_it_creates() {
     let loggers = Clientset::new(cluster.client().clone()).example_v2().loggers("default");
     assert_eq!(loggers.get_opt("activity").await.unwrap(), None);
     assert_eq!(cluster.data_directories(), Vec::<PathBuf>::new());
+    cluster.stop().await.unwrap();
+}
+
+/// The nodes run the commands of Pods as processes of this user, so that nobody else can create any.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_local_cluster_serves_the_owner_of_its_kubeconfig_only() {
+    let directory = tempfile::tempdir().unwrap();
+    let config = LocalClusterConfig::new(program("logger-agent"), directory.path());
+    let cluster = LocalCluster::start(config).await.unwrap();
+    let mode = fs::metadata(cluster.kubeconfig()).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+
+    let mut kubeconfig = Kubeconfig::read_from(cluster.kubeconfig()).unwrap();
+    kubeconfig.auth_infos.iter_mut().for_each(|user| user.auth_info = None);
+    let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await.unwrap();
+    let pods: Api<Pod> = Api::namespaced(Client::try_from(config).unwrap(), "default");
+    let pod = serde_json::from_value(json!({
+        "metadata": {"name": "a"}, "spec": {"containers": [{"name": "a", "image": "a", "command": ["true"]}]},
+    }));
+    match pods.create(&PostParams::default(), &pod.unwrap()).await {
+        Err(kube::Error::Api(status)) => assert_eq!(status.code, 401, "{status:?}"),
+        other => panic!("{other:?}"),
+    }
+    let mut plain = TcpStream::connect(cluster.address()).await.unwrap();
+    plain.write_all(b"GET /api HTTP/1.1\r\nHost: localhost\r\n\r\n").await.unwrap();
+    let mut response = Vec::new();
+    // The connection can be reset after the response.
+    drop(plain.read_to_end(&mut response).await);
+    assert!(response.starts_with(b"HTTP/1.0 400 "), "{}", String::from_utf8_lossy(&response));
     cluster.stop().await.unwrap();
 }
 

@@ -2,12 +2,12 @@
 
 use std::{io, net::SocketAddr, path::PathBuf, time::Duration};
 
-use kubewright_apiserver::DataDirError;
+use kubewright_apiserver::{DataDirError, serve::TlsError};
 use kubewright_manager::{
     ManagerError,
     manager::{BoxError, BuildError},
 };
-use kubewright_runtime::kube;
+use kubewright_runtime::kube::{self, config::KubeconfigError};
 use kubewright_simulator::ClusterError;
 use tokio::task::JoinError;
 
@@ -44,12 +44,12 @@ pub enum LocalClusterError {
         /// The error of the operating system.
         source: io::Error,
     },
-    /// The address of the API server is not part of a URL.
-    #[error("the address {address} cannot be part of a URL")]
-    Address {
-        /// The address.
-        address: SocketAddr,
-    },
+    /// The certificates of the API server cannot be issued.
+    #[error("cannot issue the certificates of the API server")]
+    Tls(#[from] TlsError),
+    /// The kubeconfig of the API server cannot be used.
+    #[error("cannot use the kubeconfig of the API server")]
+    Kubeconfig(#[from] KubeconfigError),
     /// A client cannot be created.
     #[error("cannot create a client of the API server")]
     Client(#[source] kube::Error),
