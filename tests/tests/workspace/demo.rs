@@ -114,7 +114,7 @@ async fn the_scenario_on_a_cluster_removes_what_it_creates() {
     cluster.stop().await.unwrap();
 }
 
-/// The nodes run the commands of Pods as processes of this user, so that nobody else can create any.
+/// The nodes run the commands of Pods as processes of this user, so that other users must not create any.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_local_cluster_serves_the_owner_of_its_kubeconfig_only() {
     let directory = tempfile::tempdir().unwrap();
