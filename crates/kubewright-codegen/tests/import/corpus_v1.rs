@@ -18,11 +18,11 @@ use kubewright_core::{ApiObject, ApiType};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Gadget is of every shape.
-///
-///   * It has a list,
+#[cfg_attr(not(doctest), doc = " Gadget is of every shape.")]
+#[cfg_attr(not(doctest), doc = "")]
+#[cfg_attr(not(doctest), doc = "   * It has a list,")]
 #[cfg_attr(not(doctest), doc = "     with a line that is continued.")]
-///
+#[cfg_attr(not(doctest), doc = "")]
 #[cfg_attr(not(doctest), doc = " ```")]
 #[cfg_attr(not(doctest), doc = " and: code")]
 #[cfg_attr(not(doctest), doc = " ```")]

@@ -14,14 +14,14 @@ pub(super) struct DocAttributes {
     pub(super) helpers: Vec<TokenStream>,
 }
 
-/// Returns the attributes for a description. Code in it is not Rust to be tested, so its lines are hidden from doc tests.
+/// Returns the attributes for a description. It is text of others, so that no line of it becomes a doc test.
 pub(super) fn attributes(description: &str) -> DocAttributes {
     if !is_preserved(description) {
         let text = text(description);
         return DocAttributes { docs: Vec::new(), helpers: vec![quote!(#[schemars(description = #text)])] };
     }
-    let mut fence = Fence::default();
-    let docs = description.split('\n').map(|line| of_line(line, fence.is_code(line))).collect();
+    let has_fence = has_fence(description);
+    let docs = description.split('\n').map(|line| of_line(line, has_fence || is_indented(line))).collect();
     DocAttributes { docs, helpers: Vec::new() }
 }
 
@@ -43,36 +43,18 @@ fn is_preserved(description: &str) -> bool {
         && !description.chars().any(|c| c.is_control() && c != '\n' && c != '\t')
 }
 
-/// Finds code in Markdown: fenced blocks and indented lines.
-#[derive(Default)]
-struct Fence {
-    /// The character of the open fence, and whether rustdoc would test its contents.
-    open: Option<(char, bool)>,
+/// Whether a text can contain a fenced code block, at any depth of quotes and lists.
+fn has_fence(text: &str) -> bool {
+    text.contains("```") || text.contains("~~~")
 }
 
-impl Fence {
-    /// Whether rustdoc would test the line, or the block that it opens or closes.
-    fn is_code(&mut self, line: &str) -> bool {
-        let content = line.trim_start();
-        let kind = ['`', '~'].into_iter().find(|c| content.starts_with(&String::from(*c).repeat(3)));
-        match (self.open, kind) {
-            (None, Some(kind)) => {
-                let language = content.trim_start_matches(kind).trim();
-                let is_rust = language.is_empty() || language.contains("rust") || language.contains(',');
-                self.open = Some((kind, is_rust));
-                is_rust
-            }
-            (Some((open, is_rust)), kind) => {
-                if kind == Some(open) {
-                    self.open = None;
-                }
-                is_rust
-            }
-            (None, None) => {
-                !content.is_empty() && (line.starts_with("    ") || line.starts_with(" \t") || line.contains('\t'))
-            }
-        }
-    }
+/// Whether a line without fences can be an indented code block: four columns of whitespace precede its text, perhaps after
+/// the markers of quotes and lists.
+fn is_indented(line: &str) -> bool {
+    let is_marker = |c: char| c.is_ascii_digit() || matches!(c, ' ' | '\t' | '>' | '-' | '*' | '+' | '.' | ')');
+    let end = line.find(|c| !is_marker(c)).unwrap_or(line.len());
+    let markers = &line[..end];
+    markers.contains("    ") || markers.contains('\t')
 }
 
 #[cfg(test)]
@@ -84,11 +66,58 @@ mod tests {
     }
 
     #[test]
-    fn code_is_hidden_from_doc_tests() {
-        let lines = written("See:\n\n```\nlet x\n```\n    code\nend");
-        let is_hidden: Vec<bool> = lines.iter().map(|line| line.contains("doctest")).collect();
-        assert_eq!(is_hidden, [false, false, true, true, true, true, false]);
-        assert!(written("```yaml\na: b\n```").iter().all(|line| !line.contains("doctest")));
+    fn what_can_be_code_is_hidden_from_doc_tests() {
+        let is_hidden = |line: &String| line.contains("doctest");
+        let indented = written("See:\n\n    code\n>     code\n- a\n\n1.     code\nend\n>\tcode");
+        let hidden: Vec<bool> = indented.iter().map(is_hidden).collect();
+        assert_eq!(hidden, [false, false, true, true, false, false, true, false, true]);
+        for fenced in [
+            "See:\n\n```\nlet x\n```\nend",
+            "```yaml\na: b\n```",
+            "> ```should_panic\n> panic!()\n> ```",
+            "- ~~~test_harness\n  x\n  ~~~",
+        ] {
+            assert!(written(fenced).iter().all(is_hidden), "{fenced}");
+        }
+    }
+
+    /// Returns the number of doc tests that rustdoc runs in structs with these attributes.
+    fn doc_tests(attributes: impl Iterator<Item = String>) -> usize {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("lib.rs");
+        let structs = attributes.enumerate().map(|(index, attributes)| format!("{attributes}\npub struct S{index};\n"));
+        std::fs::write(&path, structs.collect::<String>()).unwrap();
+        let mut rustdoc = std::process::Command::new("rustdoc");
+        let output = rustdoc.args(["--edition", "2024", "--test"]).arg(path).output().unwrap();
+        let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+        let running =
+            printed.lines().filter_map(|line| line.strip_prefix("running ")?.split(' ').next()?.parse::<usize>().ok());
+        running.sum()
+    }
+
+    #[test]
+    fn rustdoc_runs_no_test_of_a_description() {
+        let descriptions = [
+            "```\ncode()\n```",
+            "> ```\n> code()\n> ```",
+            "- ```should_panic\n  panic!()\n  ```",
+            "```edition2021\ncode()\n```",
+            "````text\n```\n````\n\n```standalone_crate\ncode()\n```",
+            "~~~test_harness\ncode()\n~~~",
+            "See:\n\n    code()",
+            "1. a\n\n        code()",
+            ">     code()",
+            "-     code()",
+            ">\t\tcode()",
+        ];
+        let written = |description: &&str| attributes(description).docs.iter().map(ToString::to_string).collect();
+        assert_eq!(doc_tests(descriptions.iter().map(written)), 0);
+        let plain = |description: &&str| format!("#[doc = {description:?}]");
+        assert_eq!(
+            doc_tests(descriptions.iter().map(plain)),
+            descriptions.len(),
+            "each is a test without the attributes"
+        );
     }
 
     #[test]
