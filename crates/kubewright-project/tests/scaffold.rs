@@ -261,6 +261,10 @@ fn versions_are_converted_through_a_hub() {
     let differing = create_webhooks(&changed(&two_versions, types, Some(&renamed)), &request).unwrap();
     let note = "apps_v1/widget.rs: add `#[convert(hub = ..)]` with the type of v2 to WidgetStatus";
     assert!(differing.notes[0].ends_with(note), "{differing}");
+    let single = file(&two_versions, types).replace("ApiObject", "DeepCopy, CrdSchema, Object");
+    let single = create_webhooks(&changed(&two_versions, types, Some(&single)), &request).unwrap();
+    let note = "apps_v2/widget.rs: derive `Convert` on Widget and its types, with `#[convert(..)]`";
+    assert!(single.notes.iter().any(|single| single.ends_with(note)), "{single}");
     let validated = NewWebhooks { validation: true, version: Some("v1".to_owned()), ..webhooks() };
     let tree = idempotent(&tree, |tree| create_webhooks(tree, &validated));
     let validator = file(&tree, "my-operator/src/webhooks/widget_validator.rs");

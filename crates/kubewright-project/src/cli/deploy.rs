@@ -5,6 +5,7 @@ use std::{
     ffi::OsString,
     process::{Command, ExitCode},
     sync::mpsc::{Receiver, channel},
+    time::Duration,
 };
 
 use kubewright_core::description::WebhookNames;
@@ -24,6 +25,8 @@ use crate::{
 const CONFIGURATION: &str = "config/default";
 /// The environment variable of the operator with the URL of its webhooks.
 const WEBHOOK_URL: &str = "WEBHOOK_URL";
+/// The interval in which `run` reads the CA bundles of the webhooks.
+const BUNDLE_INTERVAL: Duration = Duration::from_secs(1);
 /// The file of `installer`, relative to the root of the project.
 const INSTALLER: &str = "dist/install.yaml";
 
@@ -281,7 +284,7 @@ fn wait(
     if !former.is_empty() {
         let is_new = |(bundle, former): (&Option<String>, &Option<String>)| bundle.is_some() && bundle != former;
         while !installation.ca_bundles()?.iter().zip(former).all(is_new) {
-            if let Some(outcome) = program.poll(interrupts).map_err(DeployError::Program)? {
+            if let Some(outcome) = program.wait_for(BUNDLE_INTERVAL, interrupts).map_err(DeployError::Program)? {
                 return Ok(outcome);
             }
         }

@@ -41,21 +41,21 @@ impl Program {
     /// Fails if the operating system cannot report the state of the program.
     pub fn wait(&mut self, interrupts: &Receiver<()>) -> io::Result<Outcome> {
         loop {
-            if let Some(outcome) = self.poll(interrupts)? {
+            if let Some(outcome) = self.wait_for(POLL_INTERVAL, interrupts)? {
                 return Ok(outcome);
             }
         }
     }
 
-    /// Waits for a tenth of a second; `None` if neither has happened.
+    /// Waits at most for this time for an interrupt, unless the program has ended; `None` if neither has happened.
     ///
     /// # Errors
     /// Fails if the operating system cannot report the state of the program.
-    pub fn poll(&mut self, interrupts: &Receiver<()>) -> io::Result<Option<Outcome>> {
+    pub fn wait_for(&mut self, time: Duration, interrupts: &Receiver<()>) -> io::Result<Option<Outcome>> {
         if let Some(status) = self.0.try_wait()? {
             return Ok(Some(Outcome::Ended(status)));
         }
-        Ok(match interrupts.recv_timeout(POLL_INTERVAL) {
+        Ok(match interrupts.recv_timeout(time) {
             Err(RecvTimeoutError::Timeout) => None,
             Ok(()) | Err(RecvTimeoutError::Disconnected) => Some(Outcome::Interrupted),
         })

@@ -8,7 +8,7 @@ use super::{
 };
 
 /// Adds `#[convert(..)]` to the types of the versions of a kind that have none. Returns the edits, and a note for each
-/// type that the hub does not have.
+/// type that the hub does not have, and for each version whose kind does not derive `ApiObject`.
 pub(super) fn convert_types(
     tree: &Tree,
     model: &Model,
@@ -23,11 +23,16 @@ pub(super) fn convert_types(
         let Some(source) = tree.require(&path, &mut problems) else { continue };
         let module = (version.version != hub.version).then(|| model.version_module(hub));
         let (found, other): (Vec<_>, Vec<_>) = types(source).into_iter().partition(|ty| hub_names.contains(&ty.name));
+        let missing = other.iter().filter(|ty| ty.attribute.is_none());
         notes.extend(
-            other.iter().filter(|ty| ty.attribute.is_none()).map(|ty| {
+            missing.map(|ty| {
                 format!("{path}: add `#[convert(hub = ..)]` with the type of {} to {}", hub.version, ty.name)
             }),
         );
+        // Such as a kind with single derives.
+        if found.iter().chain(&other).all(|ty| ty.name != version.kind) {
+            notes.push(format!("{path}: derive `Convert` on {} and its types, with `#[convert(..)]`", version.kind));
+        }
         steps.extend(edit(path, source, &found, module.as_deref()));
     }
     problems.or((steps, notes))
