@@ -5,6 +5,7 @@ pub mod catalog;
 pub mod chart;
 mod connection;
 pub mod deploy;
+mod envtest;
 mod formatter;
 mod git;
 mod import;
@@ -117,9 +118,11 @@ enum Xtask {
     Api(Box<kubewright_codegen::Command>),
     #[command(flatten)]
     Project(Command),
+    /// Run the tests that need a real control plane, which have `#[ignore]`, on the binaries in `KUBEBUILDER_ASSETS`.
+    Envtest(envtest::Envtest),
 }
 
-/// Runs the command of this process: those of [`kubewright_codegen`] and [`Command`].
+/// Runs the command of this process: those of [`kubewright_codegen`], [`Command`], and `envtest`.
 ///
 /// ```no_run
 /// # mod my_types { pub fn groups() -> &'static [kubewright_core::meta::ApiGroup] { &[] } }
@@ -132,6 +135,7 @@ pub fn cli(groups: &[ApiGroup]) -> ExitCode {
     match Xtask::parse() {
         Xtask::Api(command) => import::run(*command, groups).unwrap_or_else(|error| failed(&*error)),
         Xtask::Project(command) => command.run(groups),
+        Xtask::Envtest(envtest) => envtest.run(),
     }
 }
 

@@ -37,6 +37,7 @@
 //! | `fake` | the API server in memory, for tests | `fake` |
 //! | `serve` | `fake` on a socket, for kubectl | `fake::serve` |
 //! | `simulator` | `fake`, and a simulated cluster on it | `simulator` |
+//! | `envtest` | `runtime`, and etcd with kube-apiserver, for tests | `envtest` |
 //! | `codegen` | the generator of clients and CRDs | `codegen` |
 //! | `cli` | `codegen`, and the commands of `cargo xtask` | `cli` |
 //! | `validation` | validation by the rules of the CRD, without a server | [`core::validation`] |
@@ -53,6 +54,8 @@ pub use kubewright_apiserver as fake;
 pub use kubewright_apply as apply;
 #[cfg(feature = "codegen")]
 pub use kubewright_codegen as codegen;
+#[cfg(feature = "envtest")]
+pub use kubewright_envtest as envtest;
 #[cfg(feature = "manager")]
 pub use kubewright_manager as manager;
 #[cfg(feature = "cli")]

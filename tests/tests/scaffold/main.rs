@@ -41,8 +41,8 @@ fn run(args: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
     ];
     let mut trials = vec![
         trial("a_new_project_works_at_once", {
-            let shared = Arc::clone(&shared);
-            move || shared.check()
+            let (shared, assets) = (Arc::clone(&shared), suite.assets().cloned());
+            move || shared.check(assets.as_ref())
         }),
         trial("a_project_moves_with_its_toolchain", project::a_project_moves_with_its_toolchain),
         trial("another_user_builds_a_clone_and_its_image", {

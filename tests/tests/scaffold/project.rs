@@ -7,6 +7,7 @@ use std::{
     process::Command,
 };
 
+use envtest::Assets;
 use tempfile::TempDir;
 use tests::user_project::{UserProject, checkout};
 
@@ -72,8 +73,8 @@ impl Scaffold {
         self.files.path().join("program")
     }
 
-    /// Checks the project, and deletes its kinds.
-    pub(super) fn check(&self) {
+    /// Checks the project, on a control plane too if there is one, and deletes its kinds.
+    pub(super) fn check(&self, assets: Option<&Assets>) {
         let project = &self.project;
         for command in ["codegen", "manifests", "chart", "bundle"] {
             project.run(&format!("cargo xtask {command} --check"));
@@ -91,6 +92,7 @@ impl Scaffold {
         for test in ["an_object_becomes_ready_with_one_write", "an_object_becomes_ready_on_a_cluster"] {
             assert_eq!(tested.matches(&format!("test {test} ... ok")).count(), 3, "{tested}");
         }
+        check_envtest(project, assets);
         delete_kinds(project);
         project.run("cargo check --workspace --all-targets");
     }
@@ -99,6 +101,18 @@ impl Scaffold {
 impl Drop for Scaffold {
     fn drop(&mut self) {
         drop(self.project.path.parent().map(fs::remove_dir_all));
+    }
+}
+
+/// Runs the tests of the project that need a control plane.
+fn check_envtest(project: &UserProject, assets: Option<&Assets>) {
+    let refused = project.shell("unset KUBEBUILDER_ASSETS; cargo xtask envtest").output().unwrap();
+    let message = String::from_utf8_lossy(&refused.stderr);
+    assert!(message.starts_with("error: KUBEBUILDER_ASSETS is not set to the directory of etcd"), "{message}");
+    assert_eq!(refused.status.code(), Some(2));
+    if let Some(assets) = assets {
+        let tested = project.run(&format!("KUBEBUILDER_ASSETS='{}' cargo xtask envtest", assets.dir().display()));
+        assert_eq!(tested.matches("test an_object_becomes_ready_on_a_control_plane ... ok").count(), 3, "{tested}");
     }
 }
 

@@ -50,7 +50,11 @@ fn crates_have_no_forbidden_dependencies() {
         ("kubewright-apiserver", &["logger-types", "logger-client", "kubewright-codegen", "kubewright-runtime"]),
         ("kubewright-manager", &["logger-types", "logger-client", "kubewright-codegen", "kubewright-apiserver"]),
         ("kubewright-simulator", &["logger-types", "logger-client", "kubewright-codegen", "kubewright-apiserver"]),
-        ("kubewright-project", &["kube-client", "tokio", "logger-types", "logger-client", "kubewright-runtime"]),
+        ("kubewright-envtest", &["kube-client", "tokio", "kubewright-core"]),
+        (
+            "kubewright-project",
+            &["kube-client", "tokio", "rcgen", "logger-types", "logger-client", "kubewright-runtime"],
+        ),
         ("logger-client", &["kubewright-codegen", "kubewright-apiserver"]),
         (
             "logger-agent",
@@ -83,7 +87,7 @@ fn files(directory: &Path, extension: &str) -> Vec<PathBuf> {
     found
 }
 
-const CRATES: [&str; 14] = [
+const CRATES: [&str; 15] = [
     "crates/kubewright-names",
     "crates/kubewright-core",
     "crates/kubewright-crd",
@@ -93,6 +97,7 @@ const CRATES: [&str; 14] = [
     "crates/kubewright-manager",
     "crates/kubewright-apiserver",
     "crates/kubewright-simulator",
+    "crates/kubewright-envtest",
     "crates/kubewright-project",
     "xtask",
     "tools/envtest",

@@ -6,7 +6,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Result, bail, ensure};
+use kubewright_envtest::Assets;
 
 use crate::module::{COMPONENTS, CONTROL_PLANE, HELM, Module, OPERATOR_VERIFY, PROMTOOL};
 
@@ -21,8 +22,6 @@ pub const HOW_TO_GET_HELM: &str = "get it with: cargo xtask envtest build helm";
 /// The help in messages about a missing operator-verify.
 pub const HOW_TO_GET_OPERATOR_VERIFY: &str = "get it with: cargo xtask envtest build operator-verify";
 
-/// The variable that names the directory of the binaries, as in the rest of the Kubernetes ecosystem.
-const ASSETS_VARIABLE: &str = "KUBEBUILDER_ASSETS";
 const REQUIRE_VARIABLE: &str = "KUBEWRIGHT_REQUIRE_CONTROL_PLANE";
 const SKIP_VARIABLE: &str = "KUBEWRIGHT_SKIP_CONTROL_PLANE";
 
@@ -31,11 +30,10 @@ const SKIP_VARIABLE: &str = "KUBEWRIGHT_SKIP_CONTROL_PLANE";
 ///
 /// Fails if `KUBEBUILDER_ASSETS` lacks a binary, and names it.
 pub fn find() -> Result<Option<Assets>> {
-    if let Some(dir) = env::var_os(ASSETS_VARIABLE).filter(|dir| !dir.is_empty()) {
-        let dir = CONTROL_PLANE.validate(Path::new(&dir));
-        return dir.with_context(|| format!("{ASSETS_VARIABLE} is set but not usable")).map(Assets::at).map(Some);
+    if let Some(assets) = Assets::from_env()? {
+        return Ok(Some(assets));
     }
-    Ok(CONTROL_PLANE.find_built()?.map(Assets::at))
+    CONTROL_PLANE.find_built()?.map(|dir| Assets::in_dir(&dir)).transpose()
 }
 
 /// Returns the binaries of the components that [`build_components`] built; `None` if there are none.
@@ -151,45 +149,6 @@ pub fn build_operator_verify() -> Result<PathBuf> {
     OPERATOR_VERIFY.build(find_operator_verify)
 }
 
-/// A directory with etcd, kube-apiserver and kubectl.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Assets {
-    dir: PathBuf,
-}
-
-impl Assets {
-    /// Returns the binaries in a directory, such as other programs under these names.
-    ///
-    /// Fails if the directory lacks a binary, and names it.
-    pub fn in_dir(dir: &Path) -> Result<Assets> {
-        CONTROL_PLANE.validate(dir).map(Assets::at)
-    }
-
-    /// Returns the directory, the value for `KUBEBUILDER_ASSETS`.
-    pub fn dir(&self) -> &Path {
-        &self.dir
-    }
-
-    /// Returns the path of the etcd server.
-    pub fn etcd(&self) -> PathBuf {
-        self.dir.join("etcd")
-    }
-
-    /// Returns the path of the Kubernetes API server.
-    pub fn kube_apiserver(&self) -> PathBuf {
-        self.dir.join("kube-apiserver")
-    }
-
-    /// Returns the path of the command line client.
-    pub fn kubectl(&self) -> PathBuf {
-        self.dir.join("kubectl")
-    }
-
-    pub(crate) fn at(dir: PathBuf) -> Assets {
-        Assets { dir }
-    }
-}
-
 /// A directory with kube-controller-manager, kube-scheduler and kwok, which are built only for suites that need them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ComponentAssets {
@@ -222,15 +181,15 @@ impl ComponentAssets {
 mod tests {
     use super::*;
 
-    fn found() -> Result<Option<Assets>> {
-        Ok(Some(Assets::at(PathBuf::from("bin"))))
+    fn found() -> Result<Option<&'static str>> {
+        Ok(Some("bin"))
     }
 
     #[test]
     fn a_suite_uses_the_control_plane_that_is_found() {
         for is_required in [false, true] {
             let assets = select("suite", is_required, false, Absence::NotFound, found).unwrap();
-            assert_eq!(assets, Ok(Assets::at(PathBuf::from("bin"))));
+            assert_eq!(assets, Ok("bin"));
         }
     }
 

@@ -3,13 +3,14 @@
 use std::{fs, path::PathBuf, process::Command, sync::atomic::AtomicBool};
 
 use anyhow::{Context, Result};
+use kubewright_envtest::{
+    Assets, ControlPlane,
+    internals::{Process, Wait, loopback, retry_taken_ports},
+};
 
 use crate::{
-    assets::{Assets, ComponentAssets},
-    control_plane::{ControlPlane, retry_taken_ports},
-    process::Process,
-    readiness::Wait,
-    servers::{self, ComponentPorts},
+    assets::ComponentAssets,
+    components::{self, ComponentPorts},
 };
 
 /// What kwok does with nodes and pods, in the order of their lives.
@@ -86,15 +87,15 @@ impl Start<'_> {
     /// Starts all components, so that they become ready concurrently.
     fn attempt(&self, ports: ComponentPorts) -> Result<[Process; 3]> {
         let (dir, kubeconfig) = (self.control_plane.dir(), self.control_plane.kubeconfig());
-        let (components, credentials) = (self.components, self.control_plane.credentials());
+        let (assets, credentials) = (self.components, self.control_plane.credentials());
         let never = AtomicBool::new(false);
         let wait = Wait::start(&never);
 
-        let command = servers::kube_controller_manager(components, kubeconfig, ports.controller_manager, credentials);
+        let command = components::kube_controller_manager(assets, kubeconfig, ports.controller_manager, credentials);
         let mut controller_manager = Process::spawn("kube-controller-manager", command, dir)?;
-        let command = servers::kube_scheduler(components, kubeconfig, ports.scheduler, credentials);
+        let command = components::kube_scheduler(assets, kubeconfig, ports.scheduler, credentials);
         let mut scheduler = Process::spawn("kube-scheduler", command, dir)?;
-        let command = servers::kwok(components, kubeconfig, ports.kwok, &self.stages);
+        let command = components::kwok(assets, kubeconfig, ports.kwok, &self.stages);
         let mut kwok = Process::spawn("kwok", command, dir)?;
 
         let kubectl = || self.kubectl(ports.controller_manager);
@@ -122,7 +123,7 @@ impl Start<'_> {
     /// Returns a kubectl command that sends its requests to a component.
     fn kubectl(&self, port: u16) -> Command {
         let mut kubectl = self.control_plane.kubectl();
-        kubectl.arg(format!("--server=https://{}", servers::loopback(port)));
+        kubectl.arg(format!("--server=https://{}", loopback(port)));
         kubectl
     }
 }

@@ -4,13 +4,13 @@ use std::{fs, path::PathBuf, sync::atomic::AtomicBool};
 
 use anyhow::{Context, Result};
 
+use kubewright_envtest::internals::{Launch, Ports};
+
 use crate::{
     assets::{self, HOW_TO_GET},
-    control_plane::Launch,
     lock::Lock,
     paths,
     progress::Progress,
-    servers::Ports,
     state::State,
 };
 
@@ -50,7 +50,7 @@ fn start(cancelled: &AtomicBool) -> Result<State> {
     let progress = Progress::start("starting etcd and kube-apiserver (about 5 seconds)".to_owned());
     let launch = Launch { assets: &assets, flags: &[], parent: &paths::home()?, detached: true, cancelled };
     let control_plane = launch.run(Ports::free)?;
-    let state = control_plane.state()?;
+    let state = State::of(&control_plane)?;
     state.save(&state_file()?)?;
     control_plane.leave_running();
     progress.done("the control plane is running; stop it with: cargo xtask envtest down");

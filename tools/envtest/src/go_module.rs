@@ -9,7 +9,9 @@ use std::{
 use anyhow::{Context, Result, anyhow, ensure};
 use serde::Deserialize;
 
-use crate::{paths, process::last_lines};
+use kubewright_envtest::internals::last_lines;
+
+use crate::paths;
 
 /// The number of lines that are shown of a failed download.
 const SHOWN_LINES: usize = 10;

@@ -11,43 +11,27 @@
 
 mod assets;
 mod cluster;
-mod control_plane;
-mod credentials;
+mod components;
 mod definitions;
 mod detached;
 mod go_module;
-mod identity;
 mod lock;
 mod module;
 mod paths;
-mod process;
 mod progress;
-mod readiness;
-mod servers;
 mod state;
 mod suite;
 
 pub use assets::{
-    Assets, ComponentAssets, HOW_TO_GET, HOW_TO_GET_COMPONENTS, HOW_TO_GET_HELM, HOW_TO_GET_OPERATOR_VERIFY,
+    ComponentAssets, HOW_TO_GET, HOW_TO_GET_COMPONENTS, HOW_TO_GET_HELM, HOW_TO_GET_OPERATOR_VERIFY,
     HOW_TO_GET_PROMTOOL, build, build_components, build_helm, build_operator_verify, build_promtool, find,
     find_components, find_helm, find_operator_verify, find_promtool,
 };
 pub use cluster::Cluster;
-pub use control_plane::ControlPlane;
 pub use definitions::{HOW_TO_GET_DEFINITIONS, build_definitions, find_definitions};
 pub use detached::{down, up};
 pub use go_module::GoModule;
+pub use kubewright_envtest::{Assets, ControlPlane, SERVICE_ACCOUNT_ISSUER};
 pub use paths::{target_dir, workspace_root};
-pub use servers::SERVICE_ACCOUNT_ISSUER;
 pub use state::State;
 pub use suite::{Suite, exit_code};
-
-#[doc(hidden)]
-pub mod internals {
-    //! Items that the integration tests of this crate use. Not a public interface.
-
-    pub use crate::{
-        control_plane::{Launch, START_ATTEMPTS},
-        servers::Ports,
-    };
-}

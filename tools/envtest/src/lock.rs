@@ -7,11 +7,9 @@ use std::{
 };
 
 use anyhow::{Context, Result};
+use kubewright_envtest::internals::{POLL, check};
 
-use crate::{
-    paths,
-    readiness::{POLL, check},
-};
+use crate::paths;
 
 /// A lock that is held until it is dropped.
 pub(crate) struct Lock {

@@ -9,9 +9,11 @@ use std::{
     sync::atomic::AtomicBool,
 };
 
-use anyhow::{Context, Result, anyhow, bail, ensure};
+use anyhow::{Context, Result, anyhow, bail};
 
-use crate::{lock::Lock, paths, process::last_lines, progress::Progress};
+use kubewright_envtest::internals::{directory_with, last_lines};
+
+use crate::{lock::Lock, paths, progress::Progress};
 
 /// The number of lines that are shown of a failed `go build`.
 const SHOWN_LINES: usize = 30;
@@ -109,10 +111,7 @@ impl Module {
 
     /// Returns the directory with an absolute path. Fails if it lacks programs, and names them.
     pub(crate) fn validate(&self, dir: &Path) -> Result<PathBuf> {
-        let missing: Vec<_> = self.programs.iter().copied().filter(|name| !dir.join(name).is_file()).collect();
-        ensure!(missing.is_empty(), "{} lacks {}", dir.display(), missing.join(", "));
-        // The servers run in their data directory, where a relative path would not resolve.
-        dir.canonicalize().with_context(|| format!("cannot resolve {}", dir.display()))
+        directory_with(dir, self.programs)
     }
 
     /// Returns the directory of the programs if they are built.
@@ -238,23 +237,6 @@ fn remove_dir_if_exists(dir: &Path) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_directory_without_all_programs_is_an_error_that_names_the_missing_ones() {
-        let dir = tempfile::tempdir().unwrap();
-        fs::write(dir.path().join("kube-apiserver"), "").unwrap();
-        let error = CONTROL_PLANE.validate(dir.path()).unwrap_err().to_string();
-        assert!(error.ends_with("lacks etcd, kubectl"), "{error}");
-    }
-
-    #[test]
-    fn a_complete_directory_is_valid() {
-        let dir = tempfile::tempdir().unwrap();
-        for name in COMPONENTS.programs {
-            fs::write(dir.path().join(name), "").unwrap();
-        }
-        assert_eq!(COMPONENTS.validate(dir.path()).unwrap(), dir.path().canonicalize().unwrap());
-    }
 
     #[test]
     fn the_version_is_that_of_the_require_line() {

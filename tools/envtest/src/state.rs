@@ -9,7 +9,7 @@ use std::{
 use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 
-use crate::identity::Identity;
+use kubewright_envtest::{ControlPlane, internals::Identity};
 
 /// The processes and the files of a control plane.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,6 +23,13 @@ pub struct State {
 }
 
 impl State {
+    /// Returns the record of a control plane.
+    pub(crate) fn of(control_plane: &ControlPlane) -> Result<State> {
+        let [api_server, etcd] = control_plane.identities()?;
+        let (kubeconfig, dir) = (control_plane.kubeconfig().to_owned(), control_plane.dir().to_owned());
+        Ok(State { api_server, etcd, kubeconfig, dir, assets: control_plane.assets().dir().to_owned() })
+    }
+
     /// Returns the path of the administrator's kubeconfig.
     pub fn kubeconfig(&self) -> &Path {
         &self.kubeconfig

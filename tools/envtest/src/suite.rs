@@ -11,9 +11,10 @@ use std::{
 };
 
 use anyhow::Result;
+use kubewright_envtest::Assets;
 use libtest_mimic::{Arguments, Completion, Conclusion, Failed, Trial};
 
-use crate::assets::{self, Absence, Assets, ComponentAssets};
+use crate::assets::{self, Absence, ComponentAssets};
 
 type Setup<T> = Box<dyn Fn(&Assets) -> Result<T, Box<dyn Error>> + Send + Sync>;
 
@@ -134,7 +135,11 @@ mod tests {
     }
 
     fn assets() -> Result<Assets, Absence> {
-        Ok(Assets::at(std::path::PathBuf::new()))
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["etcd", "kube-apiserver", "kubectl"] {
+            std::fs::write(dir.path().join(name), "").unwrap();
+        }
+        Ok(Assets::in_dir(dir.path()).unwrap())
     }
 
     #[test]

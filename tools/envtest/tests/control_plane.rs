@@ -12,10 +12,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use envtest::{
-    Assets, Cluster, ControlPlane, HOW_TO_GET_COMPONENTS, Suite,
-    internals::{Launch, Ports, START_ATTEMPTS},
-};
+use envtest::{Assets, Cluster, ControlPlane, HOW_TO_GET_COMPONENTS, Suite};
+use kubewright_envtest::internals::{Launch, Ports, START_ATTEMPTS};
 use libtest_mimic::{Arguments, Completion, Failed};
 
 fn main() -> ExitCode {

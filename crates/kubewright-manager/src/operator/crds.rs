@@ -48,6 +48,17 @@ pub(super) struct Conversion {
 }
 
 impl<O: Args + Clone + Send + Sync + 'static> Operator<O> {
+    /// Applies the CRDs to the API server of a test, and waits until they are established. Objects of all versions are
+    /// alike there: no webhook converts them.
+    ///
+    /// # Errors
+    /// Fails if the CRDs cannot be read, a request fails, or a CRD is not established within a minute.
+    pub async fn install(&self, client: &Client) -> Result<(), BoxError> {
+        let plan = Definitions::parse(&self.definitions_yaml()?)?.plan(client.clone()).await?;
+        plan.apply(&self.crds_manager(), true).await?;
+        Ok(())
+    }
+
     pub(super) async fn manage_crds(&self, command: Crds) -> Result<(), BoxError> {
         match command {
             Crds::Print => print(&self.definitions_yaml()?),
@@ -55,14 +66,18 @@ impl<O: Args + Clone + Send + Sync + 'static> Operator<O> {
             Crds::Apply { allow_breaking, conversion } => {
                 let plan = self.plan(&conversion).await?;
                 print(&plan.to_string())?;
-                let manager = format!("{}-crds", self.name);
-                for migration in plan.apply(&manager, allow_breaking).await? {
+                for migration in plan.apply(&self.crds_manager(), allow_breaking).await? {
                     print(&migration.to_string())?;
                 }
                 Ok(())
             }
             Crds::Migrate { name } => print(&migrate(client().await?, &name).await?.to_string()),
         }
+    }
+
+    /// Returns the field manager of the CRDs.
+    fn crds_manager(&self) -> String {
+        format!("{}-crds", self.name)
     }
 
     /// Compares the CRDs with those of the cluster. The webhook of the operator in the same namespace converts their

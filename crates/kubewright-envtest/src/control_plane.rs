@@ -14,10 +14,10 @@ use tempfile::TempDir;
 use crate::{
     assets::Assets,
     credentials::Credentials,
+    identity::Identity,
     process::{Process, ProcessEnded},
     readiness::Wait,
     servers::{self, Ports},
-    state::State,
 };
 
 /// The number of attempts to start if another program takes a port.
@@ -114,32 +114,37 @@ impl ControlPlane {
     }
 
     /// Returns the directory of all files of the control plane.
-    pub(crate) fn dir(&self) -> &Path {
+    #[doc(hidden)]
+    pub fn dir(&self) -> &Path {
         self.dir.path()
     }
 
-    pub(crate) fn credentials(&self) -> &Credentials {
+    #[doc(hidden)]
+    pub fn credentials(&self) -> &Credentials {
         &self.credentials
     }
 
     /// Returns the end of the log of the API server.
-    pub(crate) fn log_tail(&self) -> String {
+    #[doc(hidden)]
+    pub fn log_tail(&self) -> String {
         self.api_server.log_tail()
     }
 
-    /// Returns the record with which another process can use and stop the control plane.
-    pub(crate) fn state(&self) -> Result<State> {
-        Ok(State {
-            api_server: self.api_server.identity()?,
-            etcd: self.etcd.identity()?,
-            kubeconfig: self.kubeconfig.clone(),
-            dir: self.dir.path().to_owned(),
-            assets: self.assets.dir().to_owned(),
-        })
+    /// Returns the binaries.
+    #[doc(hidden)]
+    pub fn assets(&self) -> &Assets {
+        &self.assets
+    }
+
+    /// Returns the identities of kube-apiserver and etcd, with which another process can stop them.
+    #[doc(hidden)]
+    pub fn identities(&self) -> Result<[Identity; 2]> {
+        Ok([self.api_server.identity()?, self.etcd.identity()?])
     }
 
     /// Leaves the control plane running when this process ends.
-    pub(crate) fn leave_running(self) {
+    #[doc(hidden)]
+    pub fn leave_running(self) {
         let ControlPlane { api_server, etcd, dir, .. } = self;
         api_server.leave_running();
         etcd.leave_running();
@@ -211,7 +216,7 @@ fn kubectl(assets: &Assets, kubeconfig: &Path, home: &Path) -> Command {
 }
 
 /// Starts servers, and starts them again if another program takes a port.
-pub(crate) fn retry_taken_ports<T>(mut attempt: impl FnMut() -> Result<T>) -> Result<T> {
+pub fn retry_taken_ports<T>(mut attempt: impl FnMut() -> Result<T>) -> Result<T> {
     let mut attempts = 1;
     loop {
         match attempt() {

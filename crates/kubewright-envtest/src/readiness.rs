@@ -15,28 +15,29 @@ use crate::{process::Process, servers::loopback};
 /// How long a control plane may take to become ready.
 const TIMEOUT: Duration = Duration::from_secs(60);
 /// The interval between checks.
-pub(crate) const POLL: Duration = Duration::from_millis(50);
+pub const POLL: Duration = Duration::from_millis(50);
 const CONNECT: Duration = Duration::from_millis(500);
 
 /// The wait for one control plane.
-pub(crate) struct Wait<'a> {
+pub struct Wait<'a> {
     since: Instant,
     cancelled: &'a AtomicBool,
 }
 
 impl Wait<'_> {
-    pub(crate) fn start(cancelled: &AtomicBool) -> Wait<'_> {
+    /// Starts the wait, which ends when `cancelled` is set.
+    pub fn start(cancelled: &AtomicBool) -> Wait<'_> {
         Wait { since: Instant::now(), cancelled }
     }
 
     /// Waits until the process listens on the port.
-    pub(crate) fn for_port(&self, port: u16, process: &mut Process) -> Result<()> {
+    pub fn for_port(&self, port: u16, process: &mut Process) -> Result<()> {
         self.until(&mut [process], || Ok(listens(port)))
     }
 
     /// Waits until a server serves these paths to kubectl, one after another, and fails if one of `processes` ends. A
     /// timeout error contains the log of the last process.
-    pub(crate) fn for_paths(
+    pub fn for_paths(
         &self,
         port: u16,
         kubectl: impl Fn() -> Command,
@@ -68,7 +69,7 @@ impl Wait<'_> {
 }
 
 /// Fails if the operation is cancelled.
-pub(crate) fn check(cancelled: &AtomicBool) -> Result<()> {
+pub fn check(cancelled: &AtomicBool) -> Result<()> {
     ensure!(!cancelled.load(Ordering::Relaxed), "interrupted");
     Ok(())
 }

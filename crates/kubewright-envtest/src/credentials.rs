@@ -26,20 +26,26 @@ const SERVER_NAMES: [&str; 6] = [
 ];
 
 /// The files that an API server is started with: all in one directory, and readable by their owner only.
-pub(crate) struct Credentials {
-    pub(crate) authority_certificate: PathBuf,
-    pub(crate) server_certificate: PathBuf,
-    pub(crate) server_key: PathBuf,
-    pub(crate) service_account_key: PathBuf,
-    pub(crate) service_account_public_key: PathBuf,
-    pub(crate) tokens: PathBuf,
+pub struct Credentials {
+    /// The certificate of the authority.
+    pub authority_certificate: PathBuf,
+    /// The certificate of the servers.
+    pub server_certificate: PathBuf,
+    /// The key of the servers.
+    pub server_key: PathBuf,
+    /// The key that signs the tokens of service accounts.
+    pub service_account_key: PathBuf,
+    /// The key that verifies the tokens of service accounts.
+    pub service_account_public_key: PathBuf,
+    /// The tokens that the API server accepts.
+    pub tokens: PathBuf,
     authority: String,
     token: String,
 }
 
 impl Credentials {
     /// Creates credentials and writes them to `dir`.
-    pub(crate) fn create(dir: &Path) -> Result<Credentials> {
+    pub fn create(dir: &Path) -> Result<Credentials> {
         let (authority, issuer) = authority().context("cannot create a certificate authority")?;
         let (server, server_key) = server(&issuer).context("cannot create the server certificate")?;
         let service_account = KeyPair::generate().context("cannot create the service account key")?;
@@ -58,7 +64,7 @@ impl Credentials {
     }
 
     /// Writes the administrator's kubeconfig for the API server at this port of the loopback interface.
-    pub(crate) fn write_kubeconfig(&self, path: PathBuf, port: u16) -> Result<PathBuf> {
+    pub fn write_kubeconfig(&self, path: PathBuf, port: u16) -> Result<PathBuf> {
         write_private(path, &kubeconfig(port, &self.authority, &self.token))
     }
 }

@@ -20,25 +20,26 @@ const POLL: Duration = Duration::from_millis(20);
 
 /// A process that runs or has run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Identity {
+pub struct Identity {
     pid: u32,
     /// The start time in the format of the operating system, which is only compared.
     started: String,
 }
 
 impl Identity {
-    pub(crate) fn from_pid(pid: u32) -> Result<Identity> {
+    /// Returns the identity of a running process.
+    pub fn from_pid(pid: u32) -> Result<Identity> {
         let started = start_time(pid)?.with_context(|| format!("process {pid} does not exist"))?;
         Ok(Identity { pid, started })
     }
 
     /// Reports whether this process still runs.
-    pub(crate) fn is_running(&self) -> Result<bool> {
+    pub fn is_running(&self) -> Result<bool> {
         Ok(start_time(self.pid)?.as_ref() == Some(&self.started))
     }
 
     /// Stops this process if it still runs.
-    pub(crate) fn stop(&self) -> Result<()> {
+    pub fn stop(&self) -> Result<()> {
         if !self.is_running()? {
             return Ok(());
         }

@@ -16,7 +16,7 @@ const TAIL_LINES: usize = 20;
 const TAIL_BYTES: u64 = 16 * 1024;
 
 /// A running server. Dropping it ends the process as its [`OnDrop`] specifies, and waits for its end.
-pub(crate) struct Process {
+pub struct Process {
     name: &'static str,
     child: Child,
     log: PathBuf,
@@ -35,7 +35,7 @@ impl Process {
     /// Runs `command` with its output in `<dir>/<name>.log` and an empty environment: `ETCD_*` variables conflict with
     /// etcd's flags, and `KUBE_FEATURE_*` variables change the served API. Its home is `dir`: kwok reads a configuration
     /// from there.
-    pub(crate) fn spawn(name: &'static str, mut command: Command, dir: &Path) -> Result<Process> {
+    pub fn spawn(name: &'static str, mut command: Command, dir: &Path) -> Result<Process> {
         let log = dir.join(format!("{name}.log"));
         let out = File::create(&log).with_context(|| format!("cannot create {}", log.display()))?;
         let child = command
@@ -51,7 +51,7 @@ impl Process {
     }
 
     /// Fails with the end of the log if the server has ended.
-    pub(crate) fn check(&mut self) -> Result<()> {
+    pub fn check(&mut self) -> Result<()> {
         match self.child.try_wait().with_context(|| format!("cannot inspect {}", self.name))? {
             Some(status) => Err(ProcessEnded { name: self.name, status, tail: self.log_tail() }.into()),
             None => Ok(()),
@@ -59,22 +59,22 @@ impl Process {
     }
 
     /// Marks the server as ready, so that dropping it stops it gracefully.
-    pub(crate) fn mark_ready(&mut self) {
+    pub fn mark_ready(&mut self) {
         self.on_drop = OnDrop::Stop;
     }
 
     /// Returns the name of the server.
-    pub(crate) fn name(&self) -> &'static str {
+    pub fn name(&self) -> &'static str {
         self.name
     }
 
     /// Returns the last lines of the log.
-    pub(crate) fn log_tail(&self) -> String {
+    pub fn log_tail(&self) -> String {
         tail(&self.log).unwrap_or_else(|error| format!("(no log: {error})"))
     }
 
     /// Stops the server if it has not ended, and waits for its end.
-    pub(crate) fn stop(&mut self) -> Result<()> {
+    pub fn stop(&mut self) -> Result<()> {
         let Process { name, child, .. } = self;
         if has_ended(child)? {
             return Ok(());
@@ -83,12 +83,12 @@ impl Process {
     }
 
     /// Returns the identity with which another process can stop the server.
-    pub(crate) fn identity(&self) -> Result<Identity> {
+    pub fn identity(&self) -> Result<Identity> {
         Identity::from_pid(self.child.id())
     }
 
     /// Leaves the server running when this process ends.
-    pub(crate) fn leave_running(mut self) {
+    pub fn leave_running(mut self) {
         self.on_drop = OnDrop::LeaveRunning;
     }
 }
@@ -142,7 +142,7 @@ fn tail(log: &Path) -> io::Result<String> {
 }
 
 /// Returns the last `count` lines of a text, or `(nothing)` if it has none.
-pub(crate) fn last_lines(text: &str, count: usize) -> String {
+pub fn last_lines(text: &str, count: usize) -> String {
     let lines: Vec<_> = text.trim_end().lines().collect();
     match lines.as_slice() {
         [] => "(nothing)".to_owned(),
