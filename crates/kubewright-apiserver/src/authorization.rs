@@ -5,7 +5,7 @@
 pub(crate) mod attributes;
 pub(crate) mod escalation;
 pub(crate) mod impersonation;
-pub(crate) mod policies;
+pub(crate) mod rbac;
 pub(crate) mod recorder;
 pub(crate) mod rules;
 pub(crate) mod user;

@@ -1,6 +1,6 @@
 //! The storage of objects: in memory, with a log of changes, and in a data directory.
 
-#[cfg(feature = "serve")]
+#[cfg(feature = "data-dir")]
 pub(crate) mod data_dir;
 pub(crate) mod encoded_events;
 pub(crate) mod notifications;

@@ -196,14 +196,14 @@ impl Object {
     }
 
     /// Returns the persisted representation: with the name of its version, for kinds with versions.
-    #[cfg(feature = "serve")]
+    #[cfg(feature = "data-dir")]
     pub(crate) fn persisted(&self) -> Encodable<'_> {
         let encodable = self.encodable(None, self.order.0);
         Encodable { api_version: self.written.version.as_deref().map(Cow::Borrowed), ..encodable }
     }
 
     /// Decodes an object from the persisted representation.
-    #[cfg(feature = "serve")]
+    #[cfg(feature = "data-dir")]
     pub(crate) fn from_persisted(fields: Map<String, Value>) -> serde_json::Result<Self> {
         let version = fields.get("apiVersion").and_then(Value::as_str).map(Arc::from);
         let mut object = Self::from_json(fields)?;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use k8s_openapi::api::rbac::v1::PolicyRule;
 
 use crate::authorization::{
-    policies::{Policies, errors},
+    rbac::{RoleBindings, errors},
     rules::{ALL, list, matches_path},
     user::User,
 };
@@ -13,12 +13,12 @@ use crate::authorization::{
 /// Checks that the rules of a user in a namespace cover other rules. The error is the detail of the real server for a
 /// request for this resource.
 pub(crate) fn confirm(
-    policies: &Policies,
+    bindings: &RoleBindings,
     user: &User,
     (resource, namespace): (&str, &str),
     rules: &[PolicyRule],
 ) -> Result<(), String> {
-    let (held, absent) = policies.rules_for(user, namespace);
+    let (held, absent) = bindings.rules_for(user, namespace);
     let missing = uncovered(&held, rules);
     if missing.is_empty() {
         return Ok(());
@@ -179,11 +179,11 @@ mod tests {
         let rules = parse(json!([{ "apiGroups": [""], "resources": ["pods"], "verbs": ["get"] }]));
         let user = User::new("jane", vec!["dev".to_owned()]);
         assert_eq!(
-            confirm(&Policies::default(), &user, ("roles", ""), &rules).unwrap_err(),
+            confirm(&RoleBindings::default(), &user, ("roles", ""), &rules).unwrap_err(),
             "user \"jane\" (groups=[\"dev\" \"system:authenticated\"]) is attempting to grant RBAC permissions not \
              currently held:\n{APIGroups:[\"\"], Resources:[\"pods\"], Verbs:[\"get\"]}"
         );
-        assert_eq!(confirm(&Policies::default(), &user, ("roles", ""), &[]), Ok(()));
+        assert_eq!(confirm(&RoleBindings::default(), &user, ("roles", ""), &[]), Ok(()));
     }
 
     /// Rules of few verbs, resources and names, so that they overlap.

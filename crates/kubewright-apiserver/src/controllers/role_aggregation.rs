@@ -13,7 +13,7 @@ use crate::{
         error::{ApiError, Result},
         object::{Object, Stored},
     },
-    authorization::{CLUSTER_ROLES, policies::field, user::User},
+    authorization::{CLUSTER_ROLES, rbac::field, user::User},
     handlers::{apply, request::ResourceRequest},
     resource::selector,
     storage::{state::State, store::Event},

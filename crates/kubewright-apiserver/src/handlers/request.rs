@@ -13,8 +13,8 @@ use crate::{
     authorization::user::User,
     handlers::webhooks::Session,
     resource::{
-        conversions::Conversions,
         managed_fields::{self, Author},
+        pending_conversions::Conversions,
         registry::Resource,
     },
     storage::state::State,

@@ -6,7 +6,7 @@ mod termination;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinitionStatus;
 use serde_json::json;
 
-#[cfg(feature = "serve")]
+#[cfg(feature = "data-dir")]
 pub(crate) use self::serving::install_all;
 pub(crate) use self::{
     serving::{sync, uninstall},

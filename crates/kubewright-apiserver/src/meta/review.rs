@@ -12,7 +12,7 @@ use crate::{
     authentication::authenticator::Reviewed,
     authorization::{
         attributes::Attributes,
-        policies::{MissingRole, errors},
+        rbac::{MissingRole, errors},
         rules::list,
         user::User,
     },
@@ -220,7 +220,7 @@ fn rules(state: &State, user: &User, namespace: &str) -> Value {
             "incomplete": false,
         });
     }
-    let (rules, missing) = state.store.policies().rules_for(user, namespace);
+    let (rules, missing) = state.store.bindings().rules_for(user, namespace);
     let (mut of_resources, mut of_paths) = (Vec::new(), Vec::new());
     for rule in rules {
         if !list(&rule.resources).is_empty() {

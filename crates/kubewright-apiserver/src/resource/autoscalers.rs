@@ -9,7 +9,7 @@ use crate::{
     api::object::Object,
     resource::{
         built_in::{self, BuiltIn},
-        conversion::Conversion,
+        stored_representation::Conversion,
     },
 };
 

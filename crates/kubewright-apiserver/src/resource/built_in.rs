@@ -23,7 +23,7 @@ pub(crate) use published::published;
 pub(crate) use rules::{SYSTEM_PRIORITIES, check};
 pub(crate) use schema::{TypeInfo, default};
 
-use crate::resource::{conversion::Conversion, strategy::Strategy};
+use crate::resource::{stored_representation::Conversion, strategy::Strategy};
 
 /// The properties of one built-in kind.
 #[derive(Debug)]

@@ -9,7 +9,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::{api::object::Object, resource::conversion::Conversion};
+use crate::{api::object::Object, resource::stored_representation::Conversion};
 
 /// The names of fields that differ: in the core group and in `events.k8s.io`.
 pub(crate) const NAMES: [(&str, &str); 7] = [

@@ -49,7 +49,7 @@ use crate::{
         error::{ApiError, Result},
         object::{self, Object},
     },
-    resource::{conversions::Conversions, registry::Resource},
+    resource::{pending_conversions::Conversions, registry::Resource},
 };
 
 type Entries = Vec<ManagedFieldsEntry>;
@@ -140,7 +140,7 @@ pub(crate) struct Applied {
     pub(crate) entries: Option<Entries>,
 }
 
-/// Restores the times of the managed fields if empty_object else changes.
+/// Restores the times of the managed fields if nothing else changes.
 pub(crate) fn ignore_timestamp_changes(new: &mut Object, old: &Object) {
     let without_times = |object: &Object| {
         let mut entries = object.metadata.managed_fields.clone();

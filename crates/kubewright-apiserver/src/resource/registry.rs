@@ -22,10 +22,10 @@ use crate::{
     },
     resource::{
         built_in::{self, BuiltIn},
-        conversion::Conversion,
-        conversions::{Conversions, ConvertFunction},
         managed_fields::{scale::ReplicaPaths, types::Type},
+        pending_conversions::{Conversions, ConvertFunction},
         printer_columns::Columns,
+        stored_representation::Conversion,
         strategy::Strategy,
         versions::Versions,
     },

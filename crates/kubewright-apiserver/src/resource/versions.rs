@@ -37,8 +37,8 @@ use crate::{
         webhook::ClientConfig,
     },
     resource::{
-        conversions::{ConversionWebhook, Conversions, ConvertFunction, is_empty},
         managed_fields::{path::PathElement, scale::ReplicaPaths, types::Type},
+        pending_conversions::{ConversionWebhook, Conversions, ConvertFunction, is_empty},
         scale,
     },
 };

@@ -33,7 +33,7 @@ use crate::{
         webhooks::Session,
     },
     meta::openapi::DocumentCache,
-    resource::conversions::ConvertFunction,
+    resource::pending_conversions::ConvertFunction,
     response::api_response::{ApiResponse, Body},
     server::{
         access::{self, Identity},

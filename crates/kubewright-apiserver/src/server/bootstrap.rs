@@ -1,8 +1,8 @@
 //! Bootstrap objects: the namespaces, system priority classes and control plane objects of every cluster.
 
 pub(crate) mod control_plane;
+pub(crate) mod default_roles;
 pub(crate) mod flow_control;
-pub(crate) mod policies;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde_json::{Map, Value, json};

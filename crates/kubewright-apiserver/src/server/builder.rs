@@ -12,14 +12,14 @@ use crate::{
     controllers::{api_services, garbage_collector::GarbageCollector, role_aggregation},
     server::{
         api_server::ApiServer,
-        bootstrap::{self, control_plane, flow_control, policies},
+        bootstrap::{self, control_plane, default_roles, flow_control},
     },
     storage::{
         state::State,
         store::{History, Store},
     },
 };
-#[cfg(feature = "serve")]
+#[cfg(feature = "data-dir")]
 use crate::{lifecycle::definitions, storage::data_dir};
 
 /// Configures and starts a server. [`ApiServer::builder`] creates it, [`build`](Self::build) starts the server.
@@ -124,7 +124,7 @@ impl Builder {
     ///
     /// # Errors
     /// Another server uses the directory, or it cannot be read or written.
-    #[cfg(feature = "serve")]
+    #[cfg(feature = "data-dir")]
     pub fn build_on(
         self,
         path: impl AsRef<std::path::Path>,
@@ -172,7 +172,7 @@ impl Builder {
     /// Creates the default roles and bindings that do not exist.
     fn create_policies(&self, state: &mut State) {
         if self.rbac {
-            policies::create(state);
+            default_roles::create(state);
             if self.collects {
                 role_aggregation::aggregate(state);
             }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::{
     api::error::{ApiError, Result},
     authentication::authenticator::Authenticator,
-    authorization::{attributes::Attributes, policies::Decision, recorder::Recorder, user::User},
+    authorization::{attributes::Attributes, rbac::Decision, recorder::Recorder, user::User},
     resource::registry::Registry,
     storage::store::{Event, Store},
 };
@@ -52,7 +52,7 @@ impl State {
 
     /// Returns whether a user may do something.
     pub(crate) fn decide(&self, user: &User, attributes: &Attributes) -> Decision {
-        if self.rbac { self.store.policies().authorize(user, attributes) } else { Decision::allow("") }
+        if self.rbac { self.store.bindings().authorize(user, attributes) } else { Decision::allow("") }
     }
 
     /// Returns whether a user may do something, and records the decision.

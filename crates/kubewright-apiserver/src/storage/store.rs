@@ -8,7 +8,7 @@ use std::{
 
 use crate::{
     api::object::{Object, Stored},
-    authorization::policies::Policies,
+    authorization::rbac::RoleBindings,
     resource::strategy::Objects,
 };
 
@@ -83,7 +83,7 @@ pub(crate) struct Store {
     /// The events that the log dropped since the last [`take_dropped`](Self::take_dropped).
     dropped: Vec<Arc<Event>>,
     /// The roles and bindings among the objects.
-    policies: Policies,
+    bindings: RoleBindings,
 }
 
 /// The objects of a list.
@@ -122,21 +122,21 @@ impl Store {
             compacted: 0,
             pending: Vec::new(),
             dropped: Vec::new(),
-            policies: Policies::default(),
+            bindings: RoleBindings::default(),
         }
     }
 
     /// Restores a persisted object with the version that it has.
-    #[cfg(feature = "serve")]
+    #[cfg(feature = "data-dir")]
     pub(crate) fn restore(&mut self, resource: &str, object: Object) {
-        self.policies.set(resource, &object);
+        self.bindings.set(resource, &object);
         let resource = self.name_of(resource);
         let key = key(object.namespace(), object.name());
         self.objects.entry(resource).or_default().insert(key, Arc::new(object));
     }
 
     /// Continues at this version, so that later changes get larger ones. Earlier versions are not available.
-    #[cfg(feature = "serve")]
+    #[cfg(feature = "data-dir")]
     pub(crate) fn continue_from(&mut self, version: u64) {
         self.version = self.version.max(version);
         self.oldest_logged = self.version;
@@ -158,8 +158,8 @@ impl Store {
     }
 
     /// Returns the roles and bindings, as currently stored.
-    pub(crate) fn policies(&self) -> &Policies {
-        &self.policies
+    pub(crate) fn bindings(&self) -> &RoleBindings {
+        &self.bindings
     }
 
     /// Returns the version of the latest change.
@@ -241,7 +241,7 @@ impl Store {
         let resource = self.name_of(resource);
         let objects = self.objects.entry(resource.clone()).or_default();
         let before = objects.insert(key(after.namespace(), after.name()), after.clone());
-        self.policies.set(&resource, &after);
+        self.bindings.set(&resource, &after);
         self.record(version, resource, before, Some(after.clone()), None);
         after
     }
@@ -253,7 +253,7 @@ impl Store {
         else {
             return;
         };
-        self.policies.remove(&resource, namespace, name);
+        self.bindings.remove(&resource, namespace, name);
         let version = self.next_version();
         let deleted = Some(Arc::new(before.with_resource_version(version)));
         self.record(version, resource, Some(before), None, deleted);

@@ -12,7 +12,7 @@ use crate::{
         object::Object,
         webhook::CallFn,
     },
-    resource::conversions::Conversions,
+    resource::pending_conversions::Conversions,
 };
 
 /// The maximum number of times that the webhooks of a request are called: for further conversions, or because the object

@@ -11,7 +11,7 @@ use crate::{
         GROUP,
         attributes::Attributes,
         escalation::confirm,
-        policies::{Policies, field},
+        rbac::{RoleBindings, field},
         rules::ALL,
         user::User,
     },
@@ -46,16 +46,16 @@ fn check_role(state: &mut State, request: &ResourceRequest, new: &Object, old: O
     if is_granted(state, request, "escalate", &request.kind.plural, request.name()) {
         return Ok(());
     }
-    let policies = state.store.policies();
+    let bindings = state.store.bindings();
     let rules: Vec<PolicyRule> = field(new, "rules");
-    check_rules(policies, request, new, &rules)?;
+    check_rules(bindings, request, new, &rules)?;
     let aggregates = |object: &Object| {
         let rule: AggregationRule = field(object, "aggregationRule");
         rule.cluster_role_selectors.is_some_and(|selectors| !selectors.is_empty())
     };
     // Aggregation can gather any permission.
     if aggregates(new) || old.is_some_and(aggregates) {
-        confirm(policies, &request.user, (&request.kind.plural, ""), &full_authority()).map_err(|_| {
+        confirm(bindings, &request.user, (&request.kind.plural, ""), &full_authority()).map_err(|_| {
             ApiError::forbidden(
                 &request.kind,
                 new.name(),
@@ -72,10 +72,10 @@ fn check_binding(state: &mut State, request: &ResourceRequest, new: &Object) -> 
     if is_granted(state, request, "bind", plural, &role.name) {
         return Ok(());
     }
-    let policies = state.store.policies();
+    let bindings = state.store.bindings();
     let namespace = request.namespace.as_deref().unwrap_or_default();
-    match policies.rules_of(&role, namespace) {
-        Ok(rules) => check_rules(policies, request, new, rules),
+    match bindings.rules_of(&role, namespace) {
+        Ok(rules) => check_rules(bindings, request, new, rules),
         // The registry of roles names the resource of the request (`qualifiedResourceFromContext`).
         Err(_) => Err(ApiError::not_found(&request.kind, &role.name)),
     }
@@ -96,9 +96,9 @@ fn is_granted(state: &mut State, request: &ResourceRequest, verb: &str, plural: 
     state.decide(user, &attributes).allowed && state.authorize(user, &attributes).allowed
 }
 
-fn check_rules(policies: &Policies, request: &ResourceRequest, new: &Object, rules: &[PolicyRule]) -> Result<()> {
+fn check_rules(bindings: &RoleBindings, request: &ResourceRequest, new: &Object, rules: &[PolicyRule]) -> Result<()> {
     let namespace = request.namespace.as_deref().unwrap_or_default();
-    let confirmed = confirm(policies, &request.user, (&request.kind.plural, namespace), rules);
+    let confirmed = confirm(bindings, &request.user, (&request.kind.plural, namespace), rules);
     confirmed.map_err(|detail| ApiError::forbidden(&request.kind, new.name(), &detail))
 }
 

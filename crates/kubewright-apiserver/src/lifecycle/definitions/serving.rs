@@ -37,7 +37,7 @@ pub(crate) fn sync(state: &mut State, definition: &Stored) {
 }
 
 /// Serves the kinds of all restored definitions.
-#[cfg(feature = "serve")]
+#[cfg(feature = "data-dir")]
 pub(crate) fn install_all(state: &mut State) {
     for definition in state.store.list(RESOURCE, None) {
         install(state, &definition);

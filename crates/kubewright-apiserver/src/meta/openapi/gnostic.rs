@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::wire::protobuf::Writer;
 
-/// The media types: that of older clients, which is also that of the response, and that of newer clients.
+/// The media types. Older clients ask for the first, newer ones for the second; the response has the first.
 pub(super) const MEDIA_TYPES: [&str; 2] = [
     "application/com.github.proto-openapi.spec.v2.v1.0+protobuf",
     "application/com.github.proto-openapi.spec.v2@v1.0+protobuf",

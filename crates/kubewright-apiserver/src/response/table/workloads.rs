@@ -87,11 +87,14 @@ fn job_status(row: &Row<'_>) -> &'static str {
     let conditions = row.list("status.conditions");
     let found = |types: [&'static str; 3]| types.into_iter().find(|type_| condition(conditions, type_) == "True");
     let is = |type_| condition(conditions, type_) == "True";
-    match () {
-        () if is("Complete") => "Complete",
-        () if is("Failed") => "Failed",
-        () if row.is_terminating() => "Terminating",
-        () => found(["Suspended", "FailureTarget", "SuccessCriteriaMet"]).unwrap_or("Running"),
+    if is("Complete") {
+        "Complete"
+    } else if is("Failed") {
+        "Failed"
+    } else if row.is_terminating() {
+        "Terminating"
+    } else {
+        found(["Suspended", "FailureTarget", "SuccessCriteriaMet"]).unwrap_or("Running")
     }
 }
 

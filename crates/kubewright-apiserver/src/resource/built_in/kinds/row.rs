@@ -12,7 +12,7 @@ use crate::{
     authorization::user::User,
     resource::{
         built_in::{BuiltIn, Fields, TypeInfo, rules::Rule},
-        conversion::Conversion,
+        stored_representation::Conversion,
         strategy::{Generation, Naming, Objects, Strategy},
     },
 };
@@ -68,12 +68,13 @@ impl BuiltIn {
         self
     }
 
-    /// A write of `/status` does not change labels, annotations, finalizers and owners.
+    /// Stores the status of a new object, as for a Node.
     pub(super) const fn creates_status(mut self) -> Self {
         self.strategy.creates_status = true;
         self
     }
 
+    /// A write of `/status` does not change labels, annotations, finalizers and owners.
     pub(super) const fn preserves_metadata_in_status(mut self) -> Self {
         self.strategy.preserves_metadata_in_status = true;
         self

@@ -119,14 +119,16 @@ impl Field {
             [_, step] => number(step)?,
             _ => return Err(format!("too many slashes: {range}")),
         };
-        match () {
-            () if first < self.min => {
-                Err(format!("beginning of range ({first}) below minimum ({}): {range}", self.min))
-            }
-            () if last > self.max => Err(format!("end of range ({last}) above maximum ({}): {range}", self.max)),
-            () if first > last => Err(format!("beginning of range ({first}) beyond end of range ({last}): {range}")),
-            () if step == 0 => Err(format!("step of range should be a positive number: {range}")),
-            () => Ok(()),
+        if first < self.min {
+            Err(format!("beginning of range ({first}) below minimum ({}): {range}", self.min))
+        } else if last > self.max {
+            Err(format!("end of range ({last}) above maximum ({}): {range}", self.max))
+        } else if first > last {
+            Err(format!("beginning of range ({first}) beyond end of range ({last}): {range}"))
+        } else if step == 0 {
+            Err(format!("step of range should be a positive number: {range}"))
+        } else {
+            Ok(())
         }
     }
 

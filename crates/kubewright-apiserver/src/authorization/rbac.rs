@@ -1,8 +1,8 @@
 //! The roles and bindings of a cluster, and the decisions that follow from them.
 //!
 //! Guarantees:
-//! - A decision is a function of the policies, the user and the attributes of a request.
-//! - Policies only add permissions: a further binding or rule never denies what was allowed.
+//! - A decision is a function of the roles and bindings, the user and the attributes of a request.
+//! - Roles and bindings only add permissions: a further binding or rule never denies what was allowed.
 //! - A role in a namespace never allows anything outside of it.
 
 use std::{
@@ -24,7 +24,7 @@ const ROLE_BINDINGS: &str = "rolebindings.rbac.authorization.k8s.io";
 
 /// All roles and bindings, by name or by namespace and name.
 #[derive(Debug, Default)]
-pub(crate) struct Policies {
+pub(crate) struct RoleBindings {
     cluster_roles: BTreeMap<String, Vec<PolicyRule>>,
     roles: BTreeMap<String, BTreeMap<String, Vec<PolicyRule>>>,
     cluster_role_bindings: BTreeMap<String, Binding>,
@@ -102,7 +102,7 @@ fn describe(subject: &Subject, namespace: &str) -> String {
     format!("{kind} {:?}", format!("{name}/{namespace}"))
 }
 
-impl Policies {
+impl RoleBindings {
     /// Adds or replaces a role or a binding. Objects of other resources (`plural.group`) are ignored.
     pub(crate) fn set(&mut self, resource: &str, object: &Object) {
         let (namespace, name) = (|| object.namespace().to_owned(), || object.name().to_owned());
@@ -249,8 +249,8 @@ mod tests {
         })
     }
 
-    fn decision(policies: &Policies, user: &str, uri: &str) -> Decision {
-        policies.authorize(&User::new(user, Vec::new()), &of_uri("GET", uri))
+    fn decision(bindings: &RoleBindings, user: &str, uri: &str) -> Decision {
+        bindings.authorize(&User::new(user, Vec::new()), &of_uri("GET", uri))
     }
 
     fn denied(reason: &str) -> Decision {
@@ -259,74 +259,74 @@ mod tests {
 
     #[test]
     fn a_role_in_a_namespace_never_allows_anything_outside_of_it() {
-        let mut policies = Policies::default();
-        policies.set(ROLES, &object("ns", "reader", role(&["list"])));
-        policies.set(ROLE_BINDINGS, &object("ns", "readers", binding_of("Role", "reader", "jane")));
+        let mut bindings = RoleBindings::default();
+        bindings.set(ROLES, &object("ns", "reader", role(&["list"])));
+        bindings.set(ROLE_BINDINGS, &object("ns", "readers", binding_of("Role", "reader", "jane")));
         let reason = "RBAC: allowed by RoleBinding \"readers/ns\" of Role \"reader\" to User \"jane\"";
-        assert_eq!(decision(&policies, "jane", "/api/v1/namespaces/ns/pods"), Decision::allow(reason));
+        assert_eq!(decision(&bindings, "jane", "/api/v1/namespaces/ns/pods"), Decision::allow(reason));
         for uri in ["/api/v1/pods", "/api/v1/namespaces/other/pods", "/version"] {
-            assert_eq!(decision(&policies, "jane", uri), denied(""), "{uri}");
+            assert_eq!(decision(&bindings, "jane", uri), denied(""), "{uri}");
         }
-        assert_eq!(decision(&policies, "john", "/api/v1/namespaces/ns/pods"), denied(""));
-        policies.remove(ROLE_BINDINGS, "ns", "readers");
-        assert_eq!(decision(&policies, "jane", "/api/v1/namespaces/ns/pods"), denied(""));
+        assert_eq!(decision(&bindings, "john", "/api/v1/namespaces/ns/pods"), denied(""));
+        bindings.remove(ROLE_BINDINGS, "ns", "readers");
+        assert_eq!(decision(&bindings, "jane", "/api/v1/namespaces/ns/pods"), denied(""));
     }
 
     #[test]
     fn the_reason_names_the_binding_the_role_and_the_subject() {
-        let mut policies = Policies::default();
-        policies.set(CLUSTER_ROLES, &object("", "reader", role(&["list"])));
+        let mut bindings = RoleBindings::default();
+        bindings.set(CLUSTER_ROLES, &object("", "reader", role(&["list"])));
         let mut bound = binding_of("ClusterRole", "reader", "jane");
-        policies.set(CLUSTER_ROLE_BINDINGS, &object("", "readers", bound.clone()));
+        bindings.set(CLUSTER_ROLE_BINDINGS, &object("", "readers", bound.clone()));
         let reason = "RBAC: allowed by ClusterRoleBinding \"readers\" of ClusterRole \"reader\" to User \"jane\"";
-        assert_eq!(decision(&policies, "jane", "/api/v1/pods"), Decision::allow(reason));
+        assert_eq!(decision(&bindings, "jane", "/api/v1/pods"), Decision::allow(reason));
         bound["subjects"] = json!([{ "kind": "ServiceAccount", "name": "operator" }]);
-        policies.set(ROLE_BINDINGS, &object("ns", "operators", bound));
+        bindings.set(ROLE_BINDINGS, &object("ns", "operators", bound));
         let reason =
             "RBAC: allowed by RoleBinding \"operators/ns\" of ClusterRole \"reader\" to ServiceAccount \"operator/ns\"";
-        assert_eq!(decision(&policies, ACCOUNT, "/api/v1/namespaces/ns/pods"), Decision::allow(reason));
+        assert_eq!(decision(&bindings, ACCOUNT, "/api/v1/namespaces/ns/pods"), Decision::allow(reason));
     }
 
     #[test]
     fn missing_roles_are_the_reason_of_a_denial() {
-        let mut policies = Policies::default();
-        policies.set(CLUSTER_ROLE_BINDINGS, &object("", "a", binding_of("ClusterRole", "gone", "jane")));
-        policies.set(CLUSTER_ROLE_BINDINGS, &object("", "b", binding_of("ClusterRole", "gone", "jane")));
+        let mut bindings = RoleBindings::default();
+        bindings.set(CLUSTER_ROLE_BINDINGS, &object("", "a", binding_of("ClusterRole", "gone", "jane")));
+        bindings.set(CLUSTER_ROLE_BINDINGS, &object("", "b", binding_of("ClusterRole", "gone", "jane")));
         let missing = "clusterrole.rbac.authorization.k8s.io \"gone\" not found";
-        assert_eq!(decision(&policies, "jane", "/api/v1/pods"), denied(&format!("RBAC: {missing}")));
-        policies.set(ROLE_BINDINGS, &object("ns", "c", binding_of("Role", "gone", "jane")));
+        assert_eq!(decision(&bindings, "jane", "/api/v1/pods"), denied(&format!("RBAC: {missing}")));
+        bindings.set(ROLE_BINDINGS, &object("ns", "c", binding_of("Role", "gone", "jane")));
         let both = format!("RBAC: [{missing}, role.rbac.authorization.k8s.io \"gone\" not found]");
-        assert_eq!(decision(&policies, "jane", "/api/v1/namespaces/ns/pods"), denied(&both));
+        assert_eq!(decision(&bindings, "jane", "/api/v1/namespaces/ns/pods"), denied(&both));
     }
 
     #[test]
     fn the_group_of_administrators_needs_no_role() {
-        let allowed = Policies::default().authorize(&User::administrator(), &of_uri("DELETE", "/api/v1/nodes"));
+        let allowed = RoleBindings::default().authorize(&User::administrator(), &of_uri("DELETE", "/api/v1/nodes"));
         assert_eq!(allowed, Decision::allow(""));
     }
 
-    /// The policies of some bindings, each with a namespace (0 for the cluster), verbs and a user.
-    fn policies(bindings: &[(usize, Vec<usize>, usize)]) -> Policies {
-        let mut policies = Policies::default();
-        for (index, (namespace, verbs, user)) in bindings.iter().enumerate() {
+    /// Returns bindings, each with a namespace (0 for the cluster), verbs and a user.
+    fn role_bindings(grants: &[(usize, Vec<usize>, usize)]) -> RoleBindings {
+        let mut bindings = RoleBindings::default();
+        for (index, (namespace, verbs, user)) in grants.iter().enumerate() {
             let name = format!("binding-{index}");
             let verbs: Vec<&str> = verbs.iter().map(|verb| ["get", "list", "watch"][*verb]).collect();
-            policies.set(CLUSTER_ROLES, &object("", &name, role(&verbs)));
+            bindings.set(CLUSTER_ROLES, &object("", &name, role(&verbs)));
             let bound = binding_of("ClusterRole", &name, ["jane", "john"][*user]);
             match ["", "a", "b"][*namespace] {
-                "" => policies.set(CLUSTER_ROLE_BINDINGS, &object("", &name, bound)),
-                namespace => policies.set(ROLE_BINDINGS, &object(namespace, &name, bound)),
+                "" => bindings.set(CLUSTER_ROLE_BINDINGS, &object("", &name, bound)),
+                namespace => bindings.set(ROLE_BINDINGS, &object(namespace, &name, bound)),
             }
         }
-        policies
+        bindings
     }
 
     proptest! {
         #[test]
-        fn policies_only_add_permissions(
-            bindings in prop::collection::vec((0..3_usize, prop::collection::vec(0..3_usize, 1..3), 0..2_usize), 1..6),
+        fn roles_and_bindings_only_add_permissions(
+            grants in prop::collection::vec((0..3_usize, prop::collection::vec(0..3_usize, 1..3), 0..2_usize), 1..6),
         ) {
-            let (some, all) = (policies(&bindings[1..]), policies(&bindings));
+            let (some, all) = (role_bindings(&grants[1..]), role_bindings(&grants));
             let user = User::new("jane", Vec::new());
             for namespace in ["", "a", "b"] {
                 for verb in ["get", "list", "watch"] {
@@ -339,7 +339,7 @@ mod tests {
                     let allowed = all.authorize(&user, &attributes).allowed;
                     prop_assert!(allowed || !some.authorize(&user, &attributes).allowed);
                     // The decision of a straightforward search.
-                    let expected = bindings.iter().any(|(bound, verbs, user)| {
+                    let expected = grants.iter().any(|(bound, verbs, user)| {
                         (*bound == 0 || ["", "a", "b"][*bound] == namespace)
                             && *user == 0
                             && verbs.iter().any(|granted| ["get", "list", "watch"][*granted] == verb)
