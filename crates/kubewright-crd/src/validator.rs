@@ -99,13 +99,13 @@ impl Validator {
             ErrorType::TooMany,
             ErrorType::TypeInvalid,
         ];
-        match () {
-            () if !self.has_rules() => Vec::new(),
-            () if errors.iter().any(|error| BLOCKING.contains(&error.error_type)) => {
-                let error = FieldError::invalid("<nil>".to_owned(), Value::Null, RULES_NOT_CHECKED);
-                vec![error.with_displayed_value("null".to_owned())]
-            }
-            () => self.program.validate(new, old).into_iter().map(|violation| field_error(violation, "")).collect(),
+        if !self.has_rules() {
+            Vec::new()
+        } else if errors.iter().any(|error| BLOCKING.contains(&error.error_type)) {
+            let error = FieldError::invalid("<nil>".to_owned(), Value::Null, RULES_NOT_CHECKED);
+            vec![error.with_displayed_value("null".to_owned())]
+        } else {
+            self.program.validate(new, old).into_iter().map(|violation| field_error(violation, "")).collect()
         }
     }
 }

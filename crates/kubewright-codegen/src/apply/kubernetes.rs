@@ -102,10 +102,12 @@ impl Kubernetes {
     /// Returns the properties that can be applied. The type and object metadata of a kind are part of every configuration,
     /// and fields that only the server writes are excluded.
     fn properties<'a>(&self, schema: &str, definition: &'a Value) -> Vec<(&'a String, &'a Value)> {
-        let excluded: &[&str] = match () {
-            () if self.kinds.contains_key(schema) => &["apiVersion", "kind", "metadata"],
-            () if schema == meta::ObjectMeta::schema_name() => &["managedFields", "selfLink"],
-            () => &[],
+        let excluded: &[&str] = if self.kinds.contains_key(schema) {
+            &["apiVersion", "kind", "metadata"]
+        } else if schema == meta::ObjectMeta::schema_name() {
+            &["managedFields", "selfLink"]
+        } else {
+            &[]
         };
         let properties = definition["properties"].as_object();
         properties.into_iter().flatten().filter(|(name, _)| !excluded.contains(&name.as_str())).collect()

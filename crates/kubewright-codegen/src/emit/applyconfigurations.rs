@@ -117,10 +117,14 @@ fn imports(configurations: &[Configuration], has_aliases: bool) -> TokenStream {
     }
 }
 
-fn configuration(of: &Configuration) -> Vec<TokenStream> {
-    match &of.root {
-        Some(root) => vec![definition(of, &root_fields(&root.ty)), root_builders(of, root), root_impl(of, root)],
-        None => vec![definition(of, &quote!()), builders(of)],
+fn configuration(configuration: &Configuration) -> Vec<TokenStream> {
+    match &configuration.root {
+        Some(root) => vec![
+            definition(configuration, &root_fields(&root.ty)),
+            root_builders(configuration, root),
+            root_impl(configuration, root),
+        ],
+        None => vec![definition(configuration, &quote!()), builders(configuration)],
     }
 }
 

@@ -1,4 +1,4 @@
-//! The places of values in pods: those of the Deployment, and that of the Job.
+//! Where values go in the pods of the Deployment and of the Job.
 
 use kubewright_core::description::WebhookNames;
 use serde_json::json;

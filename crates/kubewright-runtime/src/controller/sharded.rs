@@ -118,7 +118,10 @@ impl ShardedWatches {
             let (plural, other) = (&kind.plural, other.as_ref()?);
             let is_same = sharding.as_ref().is_some_and(|sharding| sharding.is_same(other));
             match field {
-                _ if !is_same => Some(format!("`{plural}` have another sharding than `{}`", reconciled.plural)),
+                _ if !is_same => Some(format!(
+                    "`{plural}` is sharded differently from `{}`; use one `Sharding` for both",
+                    reconciled.plural
+                )),
                 Some(Field::Uid) if kind != reconciled => Some(format!(
                     "`{plural}` are sharded by UID, so their cache does not contain those of the reconciled `{}`; shard \
                      only these, or all by namespace",
@@ -194,6 +197,6 @@ mod tests {
         let watched = conflict(&[("widgets", true, Some(&namespace)), ("nodes", false, Some(&namespace))]).unwrap();
         assert!(watched.ends_with("; do not shard it"), "{watched}");
         let other = conflict(&[("widgets", true, None), ("parts", true, Some(&uid))]).unwrap();
-        assert_eq!(other, "`parts` have another sharding than `widgets`");
+        assert_eq!(other, "`parts` is sharded differently from `widgets`; use one `Sharding` for both");
     }
 }

@@ -31,11 +31,14 @@ impl Source {
     /// Reads a file or directory (`-` is standard input), or else the CRD directory at a git revision.
     pub(super) fn named(name: &str, project: &Project) -> Result<Self> {
         let path = Path::new(name);
-        let (definitions, is_complete) = match () {
-            () if name == "-" => (parse(&stdin()?, "standard input")?, false),
-            () if path.is_dir() => (from_directory(path, &BTreeSet::new())?, true),
-            () if path.is_file() => (from_file(path)?, false),
-            () => (at_revision(name, project)?, true),
+        let (definitions, is_complete) = if name == "-" {
+            (parse(&stdin()?, "standard input")?, false)
+        } else if path.is_dir() {
+            (from_directory(path, &BTreeSet::new())?, true)
+        } else if path.is_file() {
+            (from_file(path)?, false)
+        } else {
+            (at_revision(name, project)?, true)
         };
         Ok(Source { name: name.to_owned(), definitions, is_complete })
     }

@@ -106,11 +106,14 @@ async fn wait(api: &Api<DynamicObject>, migration: &DynamicObject, definition: &
 fn state(status: &Value) -> State {
     let conditions = status["conditions"].as_array().map_or(&[][..], Vec::as_slice);
     let is = |name: &str| conditions.iter().any(|of| of["type"] == name && of["status"] == "True");
-    match () {
-        () if is("Succeeded") => State::Succeeded,
-        () if is("Failed") => State::Failed,
-        () if conditions.is_empty() && status["resourceVersion"].as_str().unwrap_or_default().is_empty() => State::New,
-        () => State::Running,
+    if is("Succeeded") {
+        State::Succeeded
+    } else if is("Failed") {
+        State::Failed
+    } else if conditions.is_empty() && status["resourceVersion"].as_str().unwrap_or_default().is_empty() {
+        State::New
+    } else {
+        State::Running
     }
 }
 
