@@ -93,7 +93,6 @@ pub use reflector::Reflector;
 pub use sharding::Sharding;
 #[cfg(feature = "informers")]
 pub use store::{
-    Index, IndexError, IndexFunc, IndexValue, Lister, MutationCache, NamespaceLister, NotFound, Store, WaitError,
-    WriteGate,
+    Index, IndexError, IndexFunc, IndexValue, Lister, NamespaceLister, NotFound, Store, WaitError, WriteGate,
 };
 pub use workqueue::WorkQueue;

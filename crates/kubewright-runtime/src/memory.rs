@@ -45,7 +45,7 @@ pub(crate) use compact_object::CompactObject;
 pub(crate) use found::Found;
 pub(crate) use label_matcher::LabelMatcher;
 pub(crate) use packer::{Origin, Packer};
-pub(crate) use stored::{Stored, name_of, namespace_of};
+pub(crate) use stored::Stored;
 
 /// How an informer holds its objects in memory. See the [module](self).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -6,7 +6,6 @@ mod index;
 mod lister;
 #[cfg(test)]
 mod model;
-mod mutation_cache;
 mod progress;
 mod table;
 #[cfg(test)]
@@ -27,7 +26,6 @@ use kube::{Resource, core::Selector};
 pub(crate) use apply::Change;
 pub use index::{Index, IndexError, IndexFunc, IndexValue};
 pub use lister::{Lister, NamespaceLister, NotFound};
-pub use mutation_cache::MutationCache;
 pub(crate) use progress::SourceVersion;
 pub use progress::WaitError;
 pub use write_gate::WriteGate;

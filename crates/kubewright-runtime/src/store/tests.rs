@@ -26,7 +26,6 @@ macro_rules! for_each_memory {
 }
 
 mod indexes;
-mod mutation_cache;
 mod resource_version;
 mod write_gate;
 

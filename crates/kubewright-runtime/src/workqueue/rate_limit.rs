@@ -3,16 +3,14 @@
 mod combined;
 mod exponential;
 mod failures;
-mod fast_slow;
 mod token_bucket;
 
 use std::{hash::Hash, num::NonZeroU32, time::Duration};
 
 use tokio::time::Instant;
 
-pub use combined::{MaxOf, WithMaxWait};
+pub use combined::MaxOf;
 pub use exponential::ExponentialBackoff;
-pub use fast_slow::FastSlow;
 pub use token_bucket::TokenBucket;
 
 /// Computes the delay of keys that failed.

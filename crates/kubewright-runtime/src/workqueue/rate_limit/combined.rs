@@ -29,31 +29,3 @@ impl<K> RateLimiter<K> for MaxOf<K> {
         self.0.iter().map(|member| member.num_requeues(key)).max().unwrap_or_default()
     }
 }
-
-/// Limits the delay of another rate limiter. Failures beyond the limit are counted.
-#[derive(Clone, Debug)]
-pub struct WithMaxWait<L> {
-    limiter: L,
-    max: Duration,
-}
-
-impl<L> WithMaxWait<L> {
-    /// Limits the delays of `limiter` to `max`.
-    pub fn new(limiter: L, max: Duration) -> Self {
-        WithMaxWait { limiter, max }
-    }
-}
-
-impl<K, L: RateLimiter<K>> RateLimiter<K> for WithMaxWait<L> {
-    fn when(&self, key: &K, now: Instant) -> Duration {
-        self.limiter.when(key, now).min(self.max)
-    }
-
-    fn forget(&self, key: &K) {
-        self.limiter.forget(key);
-    }
-
-    fn num_requeues(&self, key: &K) -> u32 {
-        self.limiter.num_requeues(key)
-    }
-}
