@@ -4,6 +4,7 @@ mod binaries;
 mod changed;
 
 use std::{
+    fmt,
     process::{Command, ExitCode, Stdio},
     time::Instant,
 };
@@ -39,6 +40,16 @@ enum Run {
     /// A program with its arguments, that `cargo install` installs from the package. Without it the step is skipped, or
     /// fails if `KUBEWRIGHT_REQUIRE_TOOLS` is 1.
     Tool { package: &'static str, args: &'static [&'static str] },
+}
+
+impl fmt::Display for Run {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Run::Cargo(args, _) => write!(f, "cargo {}", args.join(" ")),
+            Run::Binaries => f.write_str("the test binaries of the workspace"),
+            Run::Tool { package, args } => write!(f, "{package} {}", args.join(" ")),
+        }
+    }
 }
 
 /// The features that no other crate enables: the API server as a program, the export of traces, and compact caches.
@@ -141,50 +152,69 @@ pub(crate) fn run(options: &Options) -> ExitCode {
     if options.changed {
         return changed::run(options.base.as_deref());
     }
+    let server = real_server();
+    print_plan(&server);
     let mut finished = Vec::new();
     let mut totals = None;
-    for Step { name, run } in STEPS {
-        let start = Instant::now();
-        let outcome = execute(name, run, &mut totals);
-        finished.push(Finished { name, outcome, seconds: start.elapsed().as_secs() });
+    let start = Instant::now();
+    for step @ Step { name, .. } in STEPS {
+        let minutes = start.elapsed().as_secs() / 60;
+        println!("\n==> {name} ({} of {}, {minutes} min): {}", finished.len() + 1, STEPS.len(), step.run);
+        let step_start = Instant::now();
+        let outcome = execute(&step.run, &mut totals);
+        finished.push(Finished { name, outcome, seconds: step_start.elapsed().as_secs() });
         if outcome == Outcome::Failed && !options.keep_going {
             break;
         }
     }
-    report(&finished, totals.as_ref())
+    report(&finished, totals.as_ref(), &server)
 }
 
-fn execute(name: &str, run: &Run, totals: &mut Option<binaries::Totals>) -> Outcome {
+/// Prints what runs, what is skipped and for want of which tool, and how long it takes.
+fn print_plan(server: &RealServer) {
+    let names: Vec<_> = STEPS.iter().map(|step| step.name).collect();
+    println!("{} steps: {}", names.len(), names.join(", "));
+    for Step { name, run } in STEPS {
+        if let Run::Tool { package, .. } = run
+            && !is_installed(package)
+        {
+            println!("skipped: {name}; install it with: cargo install --locked {package}");
+        }
+    }
+    println!("the real kube-apiserver {server}");
+    println!("about {} minutes on two cores", if server.path.is_some() { 45 } else { 25 });
+}
+
+fn execute(run: &Run, totals: &mut Option<binaries::Totals>) -> Outcome {
     let succeeds = |command: &mut Command| command.status().is_ok_and(|status| status.success());
     match run {
-        Run::Cargo(args, env) => {
-            println!("\n==> {name}: cargo {}", args.join(" "));
-            succeeds(cargo::command(*args).envs(env.iter().copied())).into()
+        Run::Cargo(args, env) => succeeds(cargo::command(*args).envs(lean()).envs(env.iter().copied())).into(),
+        Run::Tool { package, args } if is_installed(package) => {
+            succeeds(Command::new(package).args(*args).current_dir(cargo::workspace_root())).into()
         }
-        Run::Tool { package, args } => {
-            println!("\n==> {name}: {package} {}", args.join(" "));
-            let tool = || {
-                let mut tool = Command::new(package);
-                tool.current_dir(cargo::workspace_root());
-                tool
-            };
-            match tool().arg("--version").stdout(Stdio::null()).status() {
-                Ok(_) => succeeds(tool().args(*args)).into(),
-                Err(_) if std::env::var_os("KUBEWRIGHT_REQUIRE_TOOLS").is_some_and(|value| value == "1") => {
-                    eprintln!("error: {package} is not installed, and KUBEWRIGHT_REQUIRE_TOOLS is 1");
-                    Outcome::Failed
-                }
-                Err(_) => Outcome::Skipped(package),
-            }
+        Run::Tool { package, .. } if std::env::var_os("KUBEWRIGHT_REQUIRE_TOOLS").is_some_and(|value| value == "1") => {
+            eprintln!("error: {package} is not installed, and KUBEWRIGHT_REQUIRE_TOOLS is 1");
+            Outcome::Failed
         }
+        Run::Tool { package, .. } => Outcome::Skipped(package),
         Run::Binaries => {
-            println!("\n==> {name}: the test binaries of the workspace");
-            totals.insert(binaries::run(&["--workspace", "--features", FEATURES], &[])).passed().into()
+            totals.insert(binaries::run(&["--workspace", "--features", FEATURES], &lean())).passed().into()
         }
     }
 }
 
-fn report(finished: &[Finished], totals: Option<&binaries::Totals>) -> ExitCode {
+/// Returns the settings of cargo for a suite that compiles everything once: with debug information and incremental data
+/// the target directory is four times as large. Settings of the environment take precedence.
+fn lean() -> Vec<(&'static str, &'static str)> {
+    let settings = [("CARGO_INCREMENTAL", "0"), ("CARGO_PROFILE_DEV_DEBUG", "0")];
+    settings.into_iter().filter(|(name, _)| std::env::var_os(name).is_none()).collect()
+}
+
+fn is_installed(program: &str) -> bool {
+    Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
+}
+
+fn report(finished: &[Finished], totals: Option<&binaries::Totals>, server: &RealServer) -> ExitCode {
     println!();
     for Finished { name, outcome, seconds } in finished {
         match outcome {
@@ -195,7 +225,7 @@ fn report(finished: &[Finished], totals: Option<&binaries::Totals>) -> ExitCode 
             }
         }
     }
-    println!("servers: the embedded API server; the real kube-apiserver {}", real_server());
+    println!("servers: the embedded API server; the real kube-apiserver {server}");
     if let Some(totals) = totals {
         println!("{totals}");
     }
@@ -203,22 +233,32 @@ fn report(finished: &[Finished], totals: Option<&binaries::Totals>) -> ExitCode 
     if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Returns the control plane of the end-to-end tests and its components, as reported by `envtest path`.
-fn real_server() -> String {
+/// The control plane of the end-to-end tests and its components, as reported by `envtest path`.
+struct RealServer {
+    path: Option<String>,
+    components: Option<String>,
+}
+
+fn real_server() -> RealServer {
     let path = |options: &[&str]| {
         let args = ["run", "--quiet", "--package", "envtest", "--", "path"];
-        let found = cargo::command(args.iter().chain(options)).output();
+        let found = cargo::command([&args, options].concat()).envs(lean()).output();
         let found = found.ok().filter(|found| found.status.success());
         found.map(|found| String::from_utf8_lossy(&found.stdout).trim().to_owned())
     };
-    let Some(server) = path(&[]) else {
-        return "was not found, its tests were skipped; install it with: cargo xtask envtest build".to_owned();
-    };
-    match path(&["--components"]) {
-        Some(components) => format!("in {server}; its components in {components}"),
-        None => format!(
-            "in {server}; its components were not found, their tests were skipped; install them with: cargo xtask \
-             envtest build components"
-        ),
+    RealServer { path: path(&[]), components: path(&["--components"]) }
+}
+
+impl fmt::Display for RealServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.path, &self.components) {
+            (None, _) => f.write_str("is not found, its tests are skipped; install it with: cargo xtask envtest build"),
+            (Some(server), Some(components)) => write!(f, "is in {server}; its components are in {components}"),
+            (Some(server), None) => write!(
+                f,
+                "is in {server}; its components are not found, their tests are skipped; install them with: cargo xtask \
+                 envtest build components"
+            ),
+        }
     }
 }

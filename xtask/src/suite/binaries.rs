@@ -107,11 +107,11 @@ struct Finished {
     seconds: f64,
 }
 
-/// Builds the test binaries that cargo selects with these arguments and runs them with these environment variables. Prints the
+/// Builds the test binaries that cargo selects with these arguments, and runs them. Both have these environment variables. Prints the
 /// output of each when it ends.
 pub(crate) fn run(selection: &[&str], env: &[(&str, &str)]) -> Totals {
     let mut totals = Totals::default();
-    let Some(mut binaries) = build(selection) else {
+    let Some(mut binaries) = build(selection, env) else {
         totals.failures.push(("the build".to_owned(), String::new()));
         return totals;
     };
@@ -177,9 +177,9 @@ fn library_path() -> OsString {
 }
 
 /// Builds the binaries; `None` if that fails.
-fn build(selection: &[&str]) -> Option<Vec<Binary>> {
+fn build(selection: &[&str], env: &[(&str, &str)]) -> Option<Vec<Binary>> {
     let mut command = cargo::command(["test", "--no-run", "--message-format", "json-render-diagnostics"]);
-    let output = command.args(selection).stderr(Stdio::inherit()).output().ok()?;
+    let output = command.args(selection).envs(env.iter().copied()).stderr(Stdio::inherit()).output().ok()?;
     if !output.status.success() {
         return None;
     }
