@@ -19,6 +19,7 @@ mod matrix;
 mod nullable;
 mod policies;
 mod rejections;
+mod releases;
 mod validation;
 mod verbs;
 
@@ -137,6 +138,7 @@ scenarios! {
     election::three_electors_lead_one_after_another,
     policies::generated_rules_deny_and_warn,
     policies::generated_defaults_are_set,
+    releases::webhooks_of_one_release_only_are_taken_back,
     matrix::verbs_work_in_every_scope_and_with_every_status,
     matrix::extension_methods_of_every_verb_reach_objects_and_subresources,
 }

@@ -7,6 +7,7 @@ use kube::{
     api::{Patch, PatchParams},
 };
 use kubewright_crd::diff::{Change, Class, compare};
+use serde_json::json;
 use tokio::time::{sleep, timeout};
 
 use super::{
@@ -61,6 +62,11 @@ impl Update {
         self.new.has_webhook() && self.current.as_ref().is_some_and(|current| !current.has_webhook())
     }
 
+    /// Whether a webhook does not convert the objects any more.
+    fn drops_webhook(&self) -> bool {
+        !self.new.has_webhook() && self.current.as_ref().is_some_and(Definition::has_webhook)
+    }
+
     /// Migrates the objects of a definition of the cluster. Returns `None` if no object had to be written.
     async fn migrate(&self, client: &Client, definition: &Definition) -> Result<Option<Migration>, CrdError> {
         let migration = migrate(client, definition, &Ownership::new(definition, &self.new)).await?;
@@ -102,6 +108,12 @@ impl Plan {
             let name = update.new.name();
             let params = PatchParams::apply(field_manager).force();
             let api = definitions(self.client.clone());
+            if update.drops_webhook() {
+                // Who writes the CA bundle can own it, so that an apply alone leaves a part of the webhook.
+                let none = json!({"spec": {"conversion": {"strategy": "None", "webhook": null}}});
+                let dropped = api.patch(name, &PatchParams::default(), &Patch::Merge(none)).await;
+                dropped.map_err(CrdError::request("drop the conversion of the definition", name))?;
+            }
             let applied = api.patch(name, &params, &Patch::Apply(update.new.object())).await;
             applied.map_err(CrdError::request("apply the definition", name))?;
             let established = self.established(name).await?;

@@ -13,7 +13,7 @@ use k8s_openapi::{
 };
 use kube::{
     Api, Client,
-    api::{DeleteParams, PostParams},
+    api::{DeleteParams, Patch, PatchParams, PostParams},
 };
 use kubewright_apiserver::ApiServer;
 use kubewright_core::description::{
@@ -179,16 +179,40 @@ async fn the_first_certificate_needs_no_leader_and_changes_one_field() {
     replica.certificates().check().unwrap();
     let [own, other] = bundles(&client).await;
     assert!(own.is_some() && other.is_none());
-    let configuration = configurations(&client).get(CONFIGURATION).await.unwrap();
-    let mut managers = configuration.metadata.managed_fields.unwrap();
-    managers.retain(|entry| entry.manager.as_deref() == Some("my-certificates"));
-    let fields = serde_json::to_value(&managers[0].fields_v1).unwrap();
-    let expected = json!({"f:webhooks": {r#"k:{"name":"a.example.org"}"#: {
-        ".": {}, "f:clientConfig": {"f:caBundle": {}}, "f:name": {},
-    }}});
-    assert_eq!(fields, expected);
+    until(async || !owns_a_field(&client).await).await;
+    assert_eq!(bundles(&client).await, [own, other], "without an owner, the bundle remains");
     let data = secrets(&client).get(SECRET).await.unwrap().data.unwrap();
     assert_eq!(data.keys().collect::<Vec<_>>(), ["ca.crt", "ca.key", "tls.crt", "tls.key"]);
+    replica.stop().await;
+}
+
+/// Whether the certificates own a field of the configuration.
+async fn owns_a_field(client: &Client) -> bool {
+    let configuration = configurations(client).get(CONFIGURATION).await.unwrap();
+    let mut managers = configuration.metadata.managed_fields.unwrap().into_iter().filter_map(|entry| entry.manager);
+    managers.any(|manager| manager == "my-certificates")
+}
+
+#[tokio::test]
+async fn a_webhook_with_a_published_bundle_can_be_removed() {
+    let client = ApiServer::new().client();
+    let apply = async |webhooks: &[Value]| {
+        let metadata = json!({"name": CONFIGURATION});
+        let (api_version, kind) = ("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration");
+        let object = json!({"apiVersion": api_version, "kind": kind, "metadata": metadata, "webhooks": webhooks});
+        let params = PatchParams::apply("installer");
+        configurations(&client).patch(CONFIGURATION, &params, &Patch::Apply(object)).await.unwrap()
+    };
+    let [kept, removed] = ["a.example.org", "b.example.org"].map(|name| webhook(name, "my-webhook-service"));
+    apply(&[kept.clone(), removed]).await;
+    let replica = Replica::start(&client, config()).await;
+    replica.trusted(&client).await;
+    until(async || !owns_a_field(&client).await).await;
+    assert!(bundles(&client).await.iter().all(Option::is_some));
+
+    let webhooks = apply(&[kept]).await.webhooks.unwrap();
+    let [webhook] = &webhooks[..] else { panic!("{webhooks:?}") };
+    assert!(webhook.name == "a.example.org" && webhook.client_config.ca_bundle.is_some());
     replica.stop().await;
 }
 

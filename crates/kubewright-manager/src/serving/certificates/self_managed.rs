@@ -210,6 +210,9 @@ impl SelfManaged {
         self.report_problems(problems);
         self.use_leaf(&material);
         let targets_found = targets.read().await?;
+        for target in &targets_found {
+            targets.release(target).await?;
+        }
         let entries = targets_found.iter().flat_map(|target| &target.entries);
         let bundles: Vec<_> = entries.map(|entry| entry.bundle.clone()).collect();
         let (now, is_leader) = (Timestamp::now(), *self.0.is_leader.borrow());

@@ -1,9 +1,13 @@
 //! The objects with a CA bundle: webhook configurations and definitions.
+//!
+//! A bundle has no owner among the managed fields: its webhook would remain, without its other fields and therefore
+//! invalid, when the installer of the operator applies an object without it.
 
 use k8s_openapi::{
     ByteString,
     api::admissionregistration::v1::{MutatingWebhookConfiguration, ValidatingWebhookConfiguration},
     apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
+    apimachinery::pkg::apis::meta::v1::{ManagedFieldsEntry, ObjectMeta},
 };
 use kube::{
     Api, Client,
@@ -26,7 +30,7 @@ const INJECT: &str = "cert-manager.io/inject-";
 pub(super) struct Targets {
     client: Client,
     location: Location,
-    params: PatchParams,
+    field_manager: String,
     objects: Vec<(ApiResource, String)>,
 }
 
@@ -36,6 +40,8 @@ pub(super) struct Target {
     name: String,
     version: Option<String>,
     pub(super) entries: Vec<Entry>,
+    /// The managed fields of all others, if this process owns a field.
+    others: Option<Vec<ManagedFieldsEntry>>,
 }
 
 /// The CA bundle of a webhook.
@@ -47,8 +53,8 @@ pub(super) struct Entry {
 
 impl Targets {
     pub(super) fn new(client: Client, config: &SelfManagedConfig) -> Self {
-        let params = PatchParams::apply(&config.field_manager()).force();
-        Targets { client, location: config.location.clone(), params, objects: objects(config) }
+        let (location, field_manager) = (config.location.clone(), config.field_manager());
+        Targets { client, location, field_manager, objects: objects(config) }
     }
 
     /// Returns the permissions to read and write the bundles.
@@ -77,8 +83,9 @@ impl Targets {
                 let (object, annotation) = (format!("{}/{name}", resource.plural), annotation.clone());
                 return Err(SelfManagedError::ForeignAuthority { object, annotation });
             }
+            let others = others(&object.metadata, &self.field_manager);
             let version = object.metadata.resource_version;
-            targets.push(Target { resource: resource.clone(), name: name.clone(), version, entries });
+            targets.push(Target { resource: resource.clone(), name: name.clone(), version, entries, others });
         }
         Ok(targets)
     }
@@ -88,17 +95,47 @@ impl Targets {
     /// # Errors
     /// Fails if the request fails.
     pub(super) async fn publish(&self, target: &Target, bundle: &str) -> Result<bool, SelfManagedError> {
-        let patch = Patch::Apply(target.patch(bundle));
-        match self.api(&target.resource).patch(&target.name, &self.params, &patch).await {
+        let params = PatchParams::apply(&self.field_manager).force();
+        self.patch(target, &params, &Patch::Apply(target.patch(bundle))).await
+    }
+
+    /// Gives up the ownership of the bundles that [`publish`](Self::publish) wrote, if this process has it.
+    ///
+    /// # Errors
+    /// Fails if the request fails.
+    pub(super) async fn release(&self, target: &Target) -> Result<(), SelfManagedError> {
+        let Some(others) = &target.others else { return Ok(()) };
+        let metadata = json!({"resourceVersion": target.version, "managedFields": others});
+        let patch = Patch::Merge(json!({ "metadata": metadata }));
+        self.patch(target, &PatchParams::default(), &patch).await.map(drop)
+    }
+
+    /// Patches an object. Returns false if it has changed since it was read.
+    async fn patch(
+        &self,
+        target: &Target,
+        params: &PatchParams,
+        patch: &Patch<Value>,
+    ) -> Result<bool, SelfManagedError> {
+        match self.api(&target.resource).patch(&target.name, params, patch).await {
             Ok(_) => Ok(true),
             Err(kube::Error::Api(status)) if status.is_conflict() || status.is_not_found() => Ok(false),
-            Err(source) => Err(error("apply", &target.resource, &target.name)(source).into()),
+            Err(source) => Err(error("patch", &target.resource, &target.name)(source).into()),
         }
     }
 
     fn api(&self, resource: &ApiResource) -> Api<DynamicObject> {
         Api::all_with(self.client.clone(), resource)
     }
+}
+
+/// Returns the managed fields of all others if a manager owns a field. None are not replaced: the API server would then
+/// record the fields anew.
+fn others(metadata: &ObjectMeta, manager: &str) -> Option<Vec<ManagedFieldsEntry>> {
+    let all = metadata.managed_fields.as_deref().unwrap_or_default();
+    let is_own = |entry: &&ManagedFieldsEntry| entry.manager.as_deref() == Some(manager);
+    let others: Vec<_> = all.iter().filter(|entry| !is_own(entry)).cloned().collect();
+    (others.len() < all.len() && !others.is_empty()).then_some(others)
 }
 
 /// Returns the bundles of the webhooks that are at this location.
@@ -204,7 +241,7 @@ mod tests {
         assert_eq!(found(&service(), &object), [(None, None)]);
         let resource = ApiResource::erase::<CustomResourceDefinition>(&());
         let entries = vec![Entry { webhook: None, bundle: None }];
-        let target = Target { resource, name: "a".to_owned(), version: Some("1".to_owned()), entries };
+        let target = Target { resource, name: "a".to_owned(), version: Some("1".to_owned()), entries, others: None };
         let expected = json!({
             "apiVersion": "apiextensions.k8s.io/v1",
             "kind": "CustomResourceDefinition",
