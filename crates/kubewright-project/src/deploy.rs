@@ -6,6 +6,9 @@
 //! - the image is replaced in memory, and no file of the project is changed;
 //! - custom resources are deleted while the operator runs, so that it can remove its finalizers, then the operator, the
 //!   definitions, and the namespace last;
+//! - a webhook that the objects do not have any more is removed, whoever owns its CA bundle;
+//! - a namespace that the operator did not create is neither changed nor deleted, and one with workloads of others is
+//!   not deleted;
 //! - every wait is bounded, and an error lists what is missing.
 
 mod cluster;
@@ -15,7 +18,9 @@ mod kubeconfig;
 mod kubectl;
 mod local_webhooks;
 mod manifest;
+mod namespaces;
 mod program;
+mod removal;
 mod rollout;
 mod teardown;
 mod timeout;
@@ -26,5 +31,6 @@ pub use kubeconfig::Kubeconfig;
 pub use kubectl::Kubectl;
 pub use local_webhooks::local_prefix;
 pub use manifest::Manifest;
+pub use namespaces::KeptNamespace;
 pub use program::{Outcome, Program};
 pub use timeout::{InvalidTimeout, Timeout};

@@ -103,7 +103,7 @@ impl Undeploy {
     /// Fails like [`Installation::undeploy`].
     pub fn run(&self, workspace: &Workspace<'_>) -> Result<(), DeployError> {
         for namespace in self.target.installation(workspace, None)?.undeploy(self.orphan)? {
-            println!("namespace/{namespace} is kept: it contains custom resources");
+            println!("{namespace}");
         }
         Ok(())
     }

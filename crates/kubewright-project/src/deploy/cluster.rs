@@ -126,11 +126,16 @@ fn foreign_manager(definition: &Value, operator: &str) -> Option<String> {
     let entries = definition["metadata"]["managedFields"].as_array().into_iter().flatten();
     let owners = entries.filter(|entry| entry["subresource"].is_null() && !entry["fieldsV1"]["f:spec"].is_null());
     let managers: Vec<_> = owners.filter_map(|entry| entry["manager"].as_str()).collect();
-    let own = [field_manager(operator), format!("{operator}-crds")];
+    let own = own_managers(operator);
     match managers.iter().any(|manager| own.iter().any(|own| own == manager)) {
         true => None,
         false => managers.first().map(|manager| (*manager).to_owned()),
     }
+}
+
+/// Returns the field managers of an operator: that of what is deployed, and that of its command `crds apply`.
+pub(super) fn own_managers(operator: &str) -> [String; 2] {
+    [field_manager(operator), format!("{operator}-crds")]
 }
 
 /// Returns the field manager of what is deployed.

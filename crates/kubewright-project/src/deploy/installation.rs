@@ -6,9 +6,11 @@ use serde_json::Value;
 
 use super::{
     DeployError, Kubectl, Manifest, Timeout,
-    cluster::{Cluster, field_manager},
+    cluster::{Cluster, field_manager, own_managers},
     local_webhooks::ca_bundle,
     manifest::{describe, name, namespace},
+    namespaces::{self, Creator, KeptNamespace},
+    removal::Removal,
     rollout, teardown,
 };
 
@@ -23,6 +25,16 @@ pub struct Installation {
     manifest: Manifest,
     cluster: Cluster,
     timeout: Timeout,
+}
+
+/// What the checks before an application have found.
+struct Checked {
+    /// The existing definitions.
+    definitions: Vec<Value>,
+    /// The webhooks that the objects to apply do not have any more.
+    removals: Vec<Removal>,
+    /// The namespaces that exist and that the installation did not create.
+    foreign: Vec<String>,
 }
 
 impl Installation {
@@ -62,8 +74,12 @@ impl Installation {
     /// Fails before the first write if a check fails. Fails later if kubectl fails, or if the rollout does not complete
     /// in time; the error has the reasons.
     pub fn deploy(&self) -> Result<(), DeployError> {
-        self.check(&self.manifest.objects())?;
-        self.apply(&self.manifest.first())?;
+        let Checked { removals, foreign, .. } = self.check(&self.manifest.objects())?;
+        self.remove(&removals)?;
+        for namespace in &foreign {
+            println!("namespace/{namespace} exists and is not changed: the operator did not create it");
+        }
+        self.apply(&without_namespaces(&self.manifest.first(), &foreign))?;
         self.wait_until_established()?;
         self.apply(&self.manifest.operator())?;
         let deployments = self.manifest.deployments();
@@ -76,10 +92,11 @@ impl Installation {
     /// Fails before the first write if a check fails, and later if kubectl fails.
     pub fn install(&self) -> Result<Vec<String>, DeployError> {
         let definitions = self.manifest.definitions();
-        let existing = self.check(&definitions)?;
+        let checked = self.check(&definitions)?;
+        self.remove(&checked.removals)?;
         self.apply(&definitions)?;
         self.wait_until_established()?;
-        let is_new = |name: &&str| !existing.iter().any(|definition| self::name(definition) == *name);
+        let is_new = |name: &&str| !checked.definitions.iter().any(|definition| self::name(definition) == *name);
         Ok(self.definitions().into_iter().filter(is_new).map(str::to_owned).collect())
     }
 
@@ -88,7 +105,9 @@ impl Installation {
     /// # Errors
     /// Fails if kubectl fails.
     pub fn install_webhooks(&self) -> Result<(), DeployError> {
-        self.apply(&self.manifest.webhook_configurations())
+        let configurations = self.manifest.webhook_configurations();
+        self.remove(&self.removals(&[], &configurations)?)?;
+        self.apply(&configurations)
     }
 
     /// Returns the CA bundle of each webhook configuration and each definition with a conversion webhook: none if the
@@ -125,12 +144,13 @@ impl Installation {
     }
 
     /// Deletes the custom resources, the operator, the definitions and the namespace, in this order. With `orphan`,
-    /// custom resources and definitions are kept, and so are namespaces with custom resources, which are returned.
+    /// custom resources and definitions are kept. Namespaces that the installation did not create, or that contain
+    /// custom resources or workloads of others, are kept and returned.
     ///
     /// # Errors
     /// Fails before the first write if permissions are missing or a definition belongs to another installation. Fails
     /// later if kubectl fails, or if objects are not deleted in time; the error lists them with their finalizers.
-    pub fn undeploy(&self, orphan: bool) -> Result<Vec<&str>, DeployError> {
+    pub fn undeploy(&self, orphan: bool) -> Result<Vec<KeptNamespace>, DeployError> {
         let definitions = self.check_removal(&self.manifest.objects(), &self.definitions())?;
         if !orphan {
             teardown::custom_resources(&self.cluster.kubectl, &definitions, &self.timeout)?;
@@ -145,13 +165,27 @@ impl Installation {
         }
         let mut kept = Vec::new();
         for namespace in self.manifest.namespaces() {
-            if orphan && teardown::contains_custom_resources(&self.cluster.kubectl, &definitions, namespace)? {
-                kept.push(namespace);
-            } else {
-                teardown::namespace(&self.cluster.kubectl, namespace, &self.timeout)?;
+            match self.reason_to_keep(namespace, if orphan { &definitions } else { &[] })? {
+                Some(reason) => kept.push(KeptNamespace { name: namespace.to_owned(), reason }),
+                None => teardown::namespace(&self.cluster.kubectl, namespace, &self.timeout)?,
             }
         }
         Ok(kept)
+    }
+
+    /// Returns why a namespace is not deleted. The definitions are those whose objects remain.
+    fn reason_to_keep(&self, namespace: &str, definitions: &[Value]) -> Result<Option<String>, DeployError> {
+        let kubectl = &self.cluster.kubectl;
+        match namespaces::creator(kubectl, namespace, &self.name)? {
+            Creator::Missing => return Ok(None),
+            Creator::Other => return Ok(Some("the operator did not create it".to_owned())),
+            Creator::Installation => {}
+        }
+        if teardown::contains_custom_resources(kubectl, definitions, namespace)? {
+            return Ok(Some("it contains custom resources".to_owned()));
+        }
+        let workloads = namespaces::foreign_workloads(kubectl, namespace)?;
+        Ok((!workloads.is_empty()).then(|| format!("it contains {}", workloads.join(", "))))
     }
 
     /// Deletes the custom resources of these definitions, which an operator that runs must finalize.
@@ -192,13 +226,57 @@ impl Installation {
         self.manifest.definitions().into_iter().map(name).collect()
     }
 
-    /// Checks what can prevent the application of objects, and returns the existing definitions.
-    fn check(&self, objects: &[&Value]) -> Result<Vec<Value>, DeployError> {
+    /// Checks what can prevent the application of objects.
+    fn check(&self, objects: &[&Value]) -> Result<Checked, DeployError> {
         self.cluster.require_served(objects)?;
         self.cluster.require_permissions(&["create", "get", "patch"], objects, &[])?;
         let definitions = self.cluster.definitions(&self.definitions(), &self.name)?;
-        self.dry_run(objects)?;
-        Ok(definitions)
+        let removals = self.removals(&definitions, objects)?;
+        let (missing, foreign) = self.namespaces()?;
+        // Before its webhooks are removed, an object without them can be invalid.
+        let is_unchanged = |object: &&&Value| !removals.iter().any(|removal| removal.is_of(object));
+        let unchanged: Vec<_> = objects.iter().filter(is_unchanged).copied().collect();
+        self.dry_run(&without_namespaces(&unchanged, &foreign), &missing)?;
+        Ok(Checked { definitions, removals, foreign })
+    }
+
+    /// Returns the namespaces that do not exist, and those that the installation did not create.
+    fn namespaces(&self) -> Result<(Vec<&str>, Vec<String>), DeployError> {
+        let (mut missing, mut foreign) = (Vec::new(), Vec::new());
+        for namespace in self.manifest.namespaces() {
+            match namespaces::creator(&self.cluster.kubectl, namespace, &self.name)? {
+                Creator::Missing => missing.push(namespace),
+                Creator::Installation => {}
+                Creator::Other => foreign.push(namespace.to_owned()),
+            }
+        }
+        Ok((missing, foreign))
+    }
+
+    /// Returns the webhooks of these definitions, and of the configurations of the cluster, that the objects lack.
+    fn removals(&self, definitions: &[Value], objects: &[&Value]) -> Result<Vec<Removal>, DeployError> {
+        let managers = own_managers(&self.name);
+        let mut removals = Vec::new();
+        for object in objects.iter().copied() {
+            let live = match object["kind"].as_str() {
+                Some("CustomResourceDefinition") => definitions.iter().find(|live| name(live) == name(object)).cloned(),
+                Some(kind @ ("MutatingWebhookConfiguration" | "ValidatingWebhookConfiguration")) => {
+                    let options = ["--ignore-not-found", "--show-managed-fields", "--output=json"];
+                    self.cluster.kubectl.json(&[&["get", kind, name(object)][..], &options].concat())?
+                }
+                _ => None,
+            };
+            removals.extend(live.and_then(|live| Removal::new(&live, object, &managers)));
+        }
+        Ok(removals)
+    }
+
+    fn remove(&self, removals: &[Removal]) -> Result<(), DeployError> {
+        let manager = format!("--field-manager={}", field_manager(&self.name));
+        removals.iter().try_for_each(|Removal { kind, name, patch }| {
+            let patch = format!("--patch={patch}");
+            self.cluster.kubectl.run(&["patch", kind, name, "--type=merge", &manager, &patch]).map(drop)
+        })
     }
 
     /// Checks what can prevent a removal, and returns the existing definitions.
@@ -211,14 +289,7 @@ impl Installation {
 
     /// Applies objects without persisting them: the API server validates them, and rejects roles with more permissions
     /// than those of the user. Objects in a namespace that does not exist yet are omitted.
-    fn dry_run(&self, objects: &[&Value]) -> Result<(), DeployError> {
-        let mut missing = Vec::new();
-        for namespace in self.manifest.namespaces() {
-            let args = ["get", "namespace", namespace, "--ignore-not-found", "--output=name"];
-            if self.cluster.kubectl.run(&args)?.trim().is_empty() {
-                missing.push(namespace);
-            }
-        }
+    fn dry_run(&self, objects: &[&Value], missing: &[&str]) -> Result<(), DeployError> {
         let exists = |object: &Value| namespace(object).is_none_or(|namespace| !missing.contains(&namespace));
         let objects: Vec<_> = objects.iter().copied().filter(|object| exists(object)).collect();
         self.apply_with(&objects, &["--dry-run=server"], Stdio::null())
@@ -259,4 +330,10 @@ impl Installation {
             result => result,
         }
     }
+}
+
+/// Returns the objects without these namespaces.
+fn without_namespaces<'a>(objects: &[&'a Value], namespaces: &[String]) -> Vec<&'a Value> {
+    let is_one = |object: &Value| object["kind"] == "Namespace" && namespaces.iter().any(|one| one == name(object));
+    objects.iter().copied().filter(|object| !is_one(object)).collect()
 }

@@ -16,6 +16,33 @@ const MAX_NAME: usize = 28;
 const PACKAGES: &[&str] =
     &["alloc", "anyhow", "clap", "core", "k8s-openapi", "serde", "std", "test", "tokio", "xtask", "proc-macro"];
 
+/// Names whose namespace, with the suffix `-system`, is that of Kubernetes or of a widely used program.
+const FOREIGN_NAMESPACES: &[&str] = &[
+    "arc",
+    "calico",
+    "capi",
+    "cattle",
+    "cdi",
+    "cnpg",
+    "crossplane",
+    "dapr",
+    "fleet",
+    "flux",
+    "gatekeeper",
+    "gmp",
+    "istio",
+    "kube",
+    "kubeflow",
+    "kubevirt",
+    "longhorn",
+    "metallb",
+    "olm",
+    "projectcontour",
+    "rook",
+    "spire",
+    "volcano",
+];
+
 /// Types in the scope of generated and scaffolded sources.
 const TYPES: &[&str] = &[
     "Action",
@@ -68,6 +95,8 @@ pub(super) fn check_project(name: &str, problems: &mut Problems) {
         ));
     } else if PACKAGES.contains(&name) || name.starts_with("kubewright") || KEYWORDS.contains(&name) {
         problems.add(format!("invalid name `{name}`: it is a keyword or a package that the project depends on"));
+    } else if FOREIGN_NAMESPACES.contains(&name) {
+        problems.add(format!("invalid name `{name}`: the namespace `{name}-system` belongs to another program"));
     }
 }
 
@@ -133,9 +162,18 @@ mod tests {
         for valid in ["my-operator", "a", "operator2"] {
             assert_eq!(problems(check_project, valid), 0, "{valid}");
         }
-        for invalid in
-            ["", "My-operator", "a-", "2a", "a_b", "serde", "kubewright", "match", "an-operator-with-a-long-name-"]
-        {
+        for invalid in [
+            "",
+            "My-operator",
+            "a-",
+            "2a",
+            "a_b",
+            "serde",
+            "kubewright",
+            "match",
+            "kube",
+            "an-operator-with-a-long-name-",
+        ] {
             assert_eq!(problems(check_project, invalid), 1, "{invalid}");
         }
         for (kind, expected) in

@@ -47,6 +47,7 @@ spec:
 const RESOURCES: &str = "\
 namespaces ns v1 false Namespace
 customresourcedefinitions crd,crds apiextensions.k8s.io/v1 false CustomResourceDefinition
+validatingwebhookconfigurations admissionregistration.k8s.io/v1 false ValidatingWebhookConfiguration
 clusterroles rbac.authorization.k8s.io/v1 false ClusterRole
 deployments deploy apps/v1 true Deployment
 ";
@@ -96,7 +97,7 @@ impl Fixture {
 
     /// Returns the arguments of the commands that write.
     pub(crate) fn writes(&self) -> Vec<String> {
-        let is_write = |line: &String| line.starts_with("apply") || line.starts_with("delete");
+        let is_write = |line: &String| ["apply", "delete", "patch"].iter().any(|verb| line.starts_with(verb));
         self.log().into_iter().filter(|line| is_write(line) && !line.contains("--dry-run=server")).collect()
     }
 

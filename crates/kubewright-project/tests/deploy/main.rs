@@ -21,6 +21,12 @@ fn existing_definition(manager: &str) -> String {
     format!("'get customresourcedefinitions'*) echo '{definition}'; exit 0 ;;")
 }
 
+/// A response that contains the namespace, with this manager.
+fn existing_namespace(manager: &str) -> String {
+    let metadata = format!(r#"{{"name": "widget-system", "managedFields": [{{"manager": "{manager}"}}]}}"#);
+    format!("'get namespace widget-system'*) echo '{{\"metadata\": {metadata}}}'; exit 0 ;;")
+}
+
 #[test]
 fn the_namespace_and_the_definitions_are_applied_before_the_operator() {
     let fixture = Fixture::new("");
@@ -135,10 +141,66 @@ fn custom_resources_are_deleted_first_and_the_namespace_last() {
 #[test]
 fn orphans_and_their_namespace_are_kept() {
     let response = existing_definition("widget-operator-deploy");
-    let fixture = Fixture::new(&format!("{response}\n'get widgets.example.org'*) echo widget/a; exit 0 ;;"));
+    let fixture = Fixture::new(&format!(
+        "{response}\n{}\n'get widgets.example.org'*) echo widget/a; exit 0 ;;",
+        existing_namespace("widget-operator-deploy")
+    ));
     let installation = fixture.installation(Manifest::parse(MANIFEST).unwrap());
-    assert_eq!(installation.undeploy(true).unwrap(), ["widget-system"]);
+    let [kept] = &installation.undeploy(true).unwrap()[..] else { panic!("one namespace") };
+    assert_eq!(kept.to_string(), "namespace/widget-system is kept: it contains custom resources");
     assert_eq!(fixture.writes(), ["delete --ignore-not-found --wait=true --timeout=5m --filename=-"]);
+}
+
+#[test]
+fn a_namespace_that_others_created_is_neither_changed_nor_deleted() {
+    let fixture = Fixture::new(&existing_namespace("kubectl-create"));
+    let installation = fixture.installation(Manifest::parse(MANIFEST).unwrap());
+    installation.deploy().unwrap();
+    assert!(fixture.applied_kinds().iter().flatten().all(|kind| kind != "Namespace"), "{:?}", fixture.applied_kinds());
+    let [kept] = &installation.undeploy(false).unwrap()[..] else { panic!("one namespace") };
+    assert_eq!(kept.to_string(), "namespace/widget-system is kept: the operator did not create it");
+    assert!(fixture.writes().iter().all(|write| !write.starts_with("delete namespace")), "{:?}", fixture.writes());
+}
+
+#[test]
+fn a_namespace_with_workloads_of_others_is_not_deleted() {
+    let owned = r#"{"kind": "Pod", "metadata": {"name": "manager-1", "ownerReferences": [{"kind": "ReplicaSet"}]}}"#;
+    let other = r#"{"kind": "Deployment", "metadata": {"name": "database", "namespace": "widget-system"}}"#;
+    let fixture = Fixture::new(&format!(
+        "{}\n'get deployments,'*) echo '{{\"items\": [{owned}, {other}]}}'; exit 0 ;;",
+        existing_namespace("widget-operator-deploy")
+    ));
+    let [kept] = &fixture.installation(Manifest::parse(MANIFEST).unwrap()).undeploy(false).unwrap()[..] else {
+        panic!("one namespace")
+    };
+    assert_eq!(kept.reason, "it contains Deployment widget-system/database");
+}
+
+#[test]
+fn a_webhook_that_the_objects_lack_is_removed_before_they_are_applied() {
+    let fields = r#"{"f:webhooks": {"k:{\"name\":\"a.example.org\"}": {}, "k:{\"name\":\"b.example.org\"}": {}}}"#;
+    let managers = format!(r#"[{{"manager": "widget-operator-deploy", "fieldsV1": {fields}}}]"#);
+    let metadata = format!(r#"{{"name": "widget", "resourceVersion": "7", "managedFields": {managers}}}"#);
+    let webhooks = r#"[{"name": "a.example.org"}, {"name": "b.example.org"}]"#;
+    let live = format!(r#"{{"metadata": {metadata}, "webhooks": {webhooks}}}"#);
+    let fixture = Fixture::new(&format!("'get ValidatingWebhookConfiguration widget'*) echo '{live}'; exit 0 ;;"));
+    let manifest = "\
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata:
+  name: widget
+webhooks:
+- name: a.example.org
+";
+    fixture.installation(Manifest::parse(manifest).unwrap()).deploy().unwrap();
+    let patch = r#"{"metadata":{"resourceVersion":"7"},"webhooks":[{"name":"a.example.org"}]}"#;
+    let expected = [
+        format!(
+            "patch ValidatingWebhookConfiguration widget --type=merge --field-manager=widget-operator-deploy --patch={patch}"
+        ),
+        "apply --server-side --force-conflicts --field-manager=widget-operator-deploy --filename=-".to_owned(),
+    ];
+    assert_eq!(fixture.writes(), expected);
 }
 
 #[test]
