@@ -7,6 +7,8 @@
 //! - The TLS handshake, the head of a request, its body and the writing of its response have deadlines. Connections and
 //!   requests in flight are limited ([`Limits`]).
 //! - A client with many connections, watches or slow requests does not stop the others.
+//! - Without TLS, requests that a web page in a browser can send are rejected: with an `Origin`, for a host name other
+//!   than `localhost`, or with a body without a media type.
 //! - A graceful shutdown accepts no more connections, ends watches, and completes requests in progress. All connections
 //!   end with [`serve`]: no task is detached.
 //!
@@ -24,6 +26,7 @@ mod kubeconfig;
 mod kubelet;
 mod limits;
 mod tls;
+mod web_page;
 mod webhooks;
 
 use std::{future::Future, sync::Arc, time::Duration};

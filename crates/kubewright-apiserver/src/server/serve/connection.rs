@@ -40,6 +40,8 @@ pub(super) struct Connection {
     pub(super) peer: IpAddr,
     /// The certificate of the client, after the TLS handshake.
     pub(super) certificate: Option<ClientCertificate>,
+    /// Whether it is encrypted.
+    pub(super) has_tls: bool,
     /// Becomes true when the server stops.
     pub(super) stopped: watch::Receiver<bool>,
     /// When the connection is closed, unless its deadline changes before.
@@ -56,7 +58,7 @@ impl Connection {
         stopped: watch::Receiver<bool>,
     ) -> Self {
         let (id, deadline) = (slot.connection, watch::Sender::new(None));
-        let connection = Self { server, admission, id, peer, certificate: None, stopped, deadline };
+        let connection = Self { server, admission, id, peer, certificate: None, has_tls: false, stopped, deadline };
         connection.await_request();
         connection
     }
@@ -92,6 +94,7 @@ impl Connection {
             None => self.exchange_on(&mut stream).await,
             Some(tls) => {
                 let Some(secured) = self.handshake(&tls, &mut stream).await else { return };
+                self.has_tls = true;
                 self.certificate = tls.client_certificate(secured.get_ref().1);
                 self.await_request();
                 self.exchange_on(secured).await

@@ -27,7 +27,7 @@ use crate::{
     server::serve::{
         admission::{Rejection, RequestPermit, WatchPermit},
         connection::Connection,
-        kubelet,
+        kubelet, web_page,
     },
     wire::body::MAX_BODY_BYTES,
 };
@@ -81,9 +81,17 @@ pub(super) async fn respond(connection: Arc<Connection>, request: Request<Incomi
         }
     };
     let accepts_gzip = accepts_gzip(&request);
-    let response = match receive(request, connection.admission.limits.request_timeout).await {
-        Ok(request) => handle(&connection, request).await,
-        Err(error) => error.into_response(),
+    let has_body = !request.body().is_end_stream();
+    let (parts, body) = request.into_parts();
+    let rejection = if connection.has_tls { None } else { web_page::rejection(&parts, has_body) };
+    let request_timeout = connection.admission.limits.request_timeout;
+    let response = match rejection {
+        Some(rejection) if has_body => closing(rejection),
+        Some(rejection) => rejection,
+        None => match receive(Request::from_parts(parts, body), request_timeout).await {
+            Ok(request) => handle(&connection, request).await,
+            Err(error) => error.into_response(),
+        },
     };
     Ok(match response.body().size_hint().exact() {
         None => watch(response, InFlight { _permit: permit.into_watch(), connection }),

@@ -95,7 +95,7 @@ fn wait_until(what: &str, condition: impl Fn() -> bool) {
 fn begin_slow_post(address: &str) -> (TcpStream, u16) {
     let mut stream = connect(address).unwrap();
     let head = format!(
-        "POST {CONFIG_MAPS} HTTP/1.1\r\nHost: test\r\nUser-Agent: slow\r\n{JSON}\
+        "POST {CONFIG_MAPS} HTTP/1.1\r\nHost: localhost\r\nUser-Agent: slow\r\n{JSON}\
          Content-Length: 1000\r\nExpect: 100-continue\r\n\r\n"
     );
     stream.write_all(head.as_bytes()).unwrap();
@@ -143,7 +143,7 @@ fn the_numbers_of_requests_in_flight_are_configurable() {
 fn a_body_that_is_not_received_in_time_is_rejected_with_504() {
     let server = Server::start(Limits { request_timeout: Duration::from_millis(200), ..Limits::default() });
     let mut stream = connect(&server.address).unwrap();
-    let head = format!("POST {CONFIG_MAPS} HTTP/1.1\r\nHost: test\r\n{JSON}Content-Length: 1000\r\n\r\n{{");
+    let head = format!("POST {CONFIG_MAPS} HTTP/1.1\r\nHost: localhost\r\n{JSON}Content-Length: 1000\r\n\r\n{{");
     stream.write_all(head.as_bytes()).unwrap();
     let answer = receive(stream).unwrap();
     assert_eq!((answer.code, answer.json()["reason"].as_str()), (504, Some("Timeout")));
@@ -166,7 +166,7 @@ fn a_response_that_is_not_read_is_in_flight_until_its_deadline() {
     let value = "x".repeat(1_000_000);
     (0..16).for_each(|number| server.create(&format!("cm-{number}"), &value));
     let mut stalled = connect(&server.address).unwrap();
-    let list = format!("GET {CONFIG_MAPS} HTTP/1.1\r\nHost: test\r\nUser-Agent: stalled\r\n\r\n");
+    let list = format!("GET {CONFIG_MAPS} HTTP/1.1\r\nHost: localhost\r\nUser-Agent: stalled\r\n\r\n");
     // The second request is received while the response to the first one is written.
     stalled.write_all(list.repeat(2).as_bytes()).unwrap();
     wait_until("the response is in flight", || server.get("/livez", "stalled") == 429);
@@ -178,7 +178,7 @@ fn a_response_that_is_not_read_is_in_flight_until_its_deadline() {
 fn the_head_of_a_request_has_at_most_one_mebibyte_exactly() {
     let program = Program::start(&[]);
     for (length, code) in [(1 << 20, 200), ((1 << 20) + 1, 431)] {
-        let start = "GET /livez HTTP/1.1\r\nHost: test\r\nConnection: close\r\nX-Padding: ";
+        let start = "GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nX-Padding: ";
         let head = format!("{start}{}\r\n\r\n", "x".repeat(length - start.len() - 4));
         let mut stream = connect(program.address()).unwrap();
         stream.write_all(head.as_bytes()).unwrap();
@@ -192,7 +192,7 @@ fn a_new_connection_replaces_the_one_that_waits_longest() {
     let mut waiting: Vec<TcpStream> = (0..6).map(|_| connect(&server.address).unwrap()).collect();
     assert_eq!(server.get("/livez", "other"), 200);
     assert!(waiting[..3].iter_mut().all(is_closed));
-    waiting[5].write_all(b"GET /livez HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n").unwrap();
+    waiting[5].write_all(b"GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").unwrap();
     assert_eq!(receive(waiting.remove(5)).unwrap().code, 200);
 }
 

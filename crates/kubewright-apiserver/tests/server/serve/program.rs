@@ -160,7 +160,7 @@ pub(crate) fn open(address: &str, method: &str, path: &str, headers: &str, body:
     let mut stream = connect(address)?;
     let length = body.len();
     let head = format!(
-        "{method} {path} HTTP/1.1\r\nHost: test\r\nConnection: close\r\nContent-Length: {length}\r\n{headers}\r\n"
+        "{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: {length}\r\n{headers}\r\n"
     );
     stream.write_all(head.as_bytes())?;
     // The server may reject the request before it reads the body.

@@ -270,7 +270,7 @@ async fn slow_handshakes_do_not_stop_others_and_have_a_deadline() {
 async fn plain_http_is_answered_with_the_reason() {
     let server = Server::with_roles().await;
     let mut stream = connect(&server.address.to_string()).unwrap();
-    stream.write_all(b"GET /livez HTTP/1.1\r\nHost: test\r\n\r\n").unwrap();
+    stream.write_all(b"GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
     let answer = tokio::task::spawn_blocking(move || receive(stream)).await.unwrap().unwrap();
     assert_eq!(answer.code, 400);
     assert_eq!(answer.text(), "Client sent an HTTP request to an HTTPS server.\n");
