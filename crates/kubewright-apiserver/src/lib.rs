@@ -130,8 +130,7 @@
 //! impersonation, and the texts of the errors and reviews. [`ApiServer::client_as`] returns the client of a user, and
 //! [`ApiServer::authorizations`] lists what users did and tried to do. [`Coverage`] compares it with the rules of a role,
 //! and so does it with the audit log of a real server ([`audited_authorizations`]). The default roles of the components
-//! of the control plane do not exist, existing default roles are not reconciled, and impersonated UIDs and extra fields
-//! are ignored.
+//! of the control plane do not exist, and existing default roles are not reconciled.
 //!
 //! # Webhooks
 //!
@@ -178,6 +177,10 @@ mod storage;
 mod testing;
 mod wire;
 
+#[cfg(feature = "serve")]
+pub use crate::server::serve;
+#[cfg(feature = "data-dir")]
+pub use crate::storage::data_dir::{DataDirError, Safety};
 pub use crate::{
     authentication::{
         options::Authentication,
@@ -198,9 +201,4 @@ pub use crate::{
         requests::Requests,
     },
     wire::request_info::{RequestInfo, Verb},
-};
-#[cfg(feature = "serve")]
-pub use crate::{
-    server::serve,
-    storage::data_dir::{DataDirError, Safety},
 };

@@ -1,4 +1,7 @@
-//! Impersonation: a request in the name of another user, if the requesting user may do that.
+//! Impersonation: a request in the name of another user, if the requesting user may do that, as in
+//! `pkg/endpoints/filters/impersonation` of the API server.
+
+use std::collections::BTreeMap;
 
 use http::HeaderMap;
 
@@ -6,44 +9,67 @@ use crate::{
     api::error::{ApiError, Result},
     authorization::{
         attributes::Attributes,
-        policies::Decision,
+        rbac::Decision,
         user::{User, service_account},
     },
 };
 
 const AUTHENTICATION: &str = "authentication.k8s.io";
 
-/// The user and groups that the headers of a request name.
-#[derive(Debug, PartialEq, Eq)]
+/// The start of the names of headers with extra fields.
+const EXTRA: &str = "impersonate-extra-";
+
+/// The user that the headers of a request describe.
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Impersonation {
     name: String,
+    uid: String,
     groups: Vec<String>,
+    extra: BTreeMap<String, Vec<String>>,
 }
 
 impl Impersonation {
-    /// Reads the headers `Impersonate-User` and `Impersonate-Group`.
+    /// Reads the headers `Impersonate-User`, `Impersonate-Uid`, `Impersonate-Group` and `Impersonate-Extra-KEY`.
     ///
     /// # Errors
-    /// They name groups but no user.
+    /// They describe a user without its name.
     pub(crate) fn of(headers: &HeaderMap) -> Result<Option<Self>> {
         let values = |name: &str| -> Vec<String> {
             let values = headers.get_all(name).into_iter();
             values.map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned()).collect()
         };
-        let name = values("impersonate-user").into_iter().next().filter(|name| !name.is_empty());
-        let groups = values("impersonate-group");
-        match name {
-            Some(name) => Ok(Some(Self { name, groups })),
-            None if groups.is_empty() => Ok(None),
-            None => {
-                let groups: Vec<String> = groups.iter().map(|group| format!("{group:?}")).collect();
-                Err(ApiError::bad_request(format!(
-                    "requested &user.DefaultInfo{{Name:\"\", UID:\"\", Groups:[]string{{{}}}, \
-                     Extra:map[string][]string(nil)}} without impersonating a user name",
-                    groups.join(", ")
-                )))
-            }
+        let first = |name: &str| values(name).into_iter().next().unwrap_or_default();
+        let keys = headers.keys().filter_map(|name| Some((name.as_str(), name.as_str().strip_prefix(EXTRA)?)));
+        let found = Self {
+            name: first("impersonate-user"),
+            uid: first("impersonate-uid"),
+            groups: values("impersonate-group"),
+            extra: keys.map(|(name, key)| (percent_decoded(key), values(name))).collect(),
+        };
+        if found == Self::default() {
+            Ok(None)
+        } else if found.name.is_empty() {
+            let found = found.go_syntax();
+            Err(ApiError::bad_request(format!("requested {found} without impersonating a user name")))
+        } else {
+            Ok(Some(found))
         }
+    }
+
+    /// Returns the text that Go's verb `%#v` prints.
+    fn go_syntax(&self) -> String {
+        let list = |values: &[String]| {
+            let values: Vec<String> = values.iter().map(|value| format!("{value:?}")).collect();
+            if values.is_empty() { "[]string(nil)".to_owned() } else { format!("[]string{{{}}}", values.join(", ")) }
+        };
+        let extra: Vec<String> = self.extra.iter().map(|(key, values)| format!("{key:?}:{}", list(values))).collect();
+        let extra = if extra.is_empty() { "(nil)".to_owned() } else { format!("{{{}}}", extra.join(", ")) };
+        format!(
+            "&user.DefaultInfo{{Name:{:?}, UID:{:?}, Groups:{}, Extra:map[string][]string{extra}}}",
+            self.name,
+            self.uid,
+            list(&self.groups)
+        )
     }
 
     /// Returns the impersonated user, if `authorize` allows the requesting user to impersonate it for this request: by
@@ -72,7 +98,7 @@ impl Impersonation {
     }
 
     /// Checks the permissions of constrained impersonation (KEP-5284); `None` if it does not apply. Nodes and service
-    /// accounts are impersonated without groups.
+    /// accounts are impersonated by their names alone.
     fn check_constrained(
         &self,
         user: &User,
@@ -81,7 +107,7 @@ impl Impersonation {
     ) -> Option<Result<()>> {
         let mode = match (node(&self.name), service_account(&self.name)) {
             (None, None) => "user-info",
-            _ if !self.groups.is_empty() => return None,
+            _ if !self.has_name_only() => return None,
             (Some(_), _) => "arbitrary-node",
             (None, Some(_)) => "serviceaccount",
         };
@@ -102,7 +128,11 @@ impl Impersonation {
         Some(check_all())
     }
 
-    /// Returns the permissions for the name and for each group.
+    fn has_name_only(&self) -> bool {
+        self.uid.is_empty() && self.groups.is_empty() && self.extra.is_empty()
+    }
+
+    /// Returns the permissions for the name, for each group, for the UID and for each extra value.
     fn identities(&self, verb: &str, group: &str) -> Vec<Attributes> {
         let identity = |resource: &str, namespace: &str, name: &str| Attributes {
             verb: verb.to_owned(),
@@ -119,7 +149,15 @@ impl Impersonation {
             (None, _) => identity("users", "", &self.name),
         };
         let groups = self.groups.iter().map(|group| identity("groups", "", group));
-        std::iter::once(user).chain(groups).collect()
+        let uid = Some(&self.uid).filter(|uid| !uid.is_empty()).map(|uid| ("uids", "", uid));
+        let extra = self.extra.iter().flat_map(|(key, values)| values.iter().map(move |value| (key, value)));
+        let extra = extra.map(|(key, value)| ("userextras", key.as_str(), value));
+        let details = uid.into_iter().chain(extra).map(|(resource, subresource, name)| Attributes {
+            group: AUTHENTICATION.to_owned(),
+            subresource: subresource.to_owned(),
+            ..identity(resource, "", name)
+        });
+        std::iter::once(user).chain(groups).chain(details).collect()
     }
 
     /// Returns the impersonated user, without a check.
@@ -128,8 +166,21 @@ impl Impersonation {
         if groups.is_empty() && node(&self.name).is_some() {
             groups.push("system:nodes".to_owned());
         }
-        User::new(self.name, groups)
+        User { uid: self.uid, extra: self.extra, ..User::new(self.name, groups) }
     }
+}
+
+/// Decodes the key of an extra field, as Go's `url.PathUnescape`. One that cannot be decoded is used as it is.
+fn percent_decoded(key: &str) -> String {
+    let bytes = |hex: &str| u8::from_str_radix(hex, 16).ok();
+    let mut parts = key.split('%');
+    let mut decoded = parts.next().unwrap_or_default().as_bytes().to_vec();
+    for part in parts {
+        let Some(byte) = part.get(..2).and_then(bytes) else { return key.to_owned() };
+        decoded.push(byte);
+        decoded.extend_from_slice(&part.as_bytes()[2..]);
+    }
+    String::from_utf8(decoded).unwrap_or_else(|_| key.to_owned())
 }
 
 /// Returns the name of the node from the name of its user.
@@ -154,7 +205,8 @@ mod tests {
     use crate::authorization::attributes::of_uri;
 
     fn impersonation(name: &str, groups: &[&str]) -> Impersonation {
-        Impersonation { name: name.to_owned(), groups: groups.iter().map(|group| (*group).to_owned()).collect() }
+        let groups = groups.iter().map(|group| (*group).to_owned()).collect();
+        Impersonation { name: name.to_owned(), groups, ..Impersonation::default() }
     }
 
     /// Returns the checks of an impersonation for which only those with these verbs are allowed, and its outcome.
@@ -162,8 +214,8 @@ mod tests {
         let mut checks = Vec::new();
         let user = User::new("jane", Vec::new());
         let outcome = impersonation.check(&user, &of_uri("GET", "/api/v1/pods"), |attributes| {
-            let Attributes { verb, group, resource, namespace, name, .. } = attributes;
-            checks.push(format!("{verb} {resource}.{group} {namespace}/{name}"));
+            let Attributes { verb, group, namespace, name, .. } = attributes;
+            checks.push(format!("{verb} {}.{group} {namespace}/{name}", attributes.combined_resource()));
             Decision { allowed: allowed.contains(&verb.as_str()), reason: String::new() }
         });
         (checks, outcome)
@@ -191,6 +243,27 @@ mod tests {
             ]
         );
         assert_eq!(outcome.unwrap().groups, ["dev", "ops", "system:authenticated"]);
+    }
+
+    #[test]
+    fn the_uid_and_every_extra_value_are_checked() {
+        let mut headers = HeaderMap::new();
+        let uid = "requested &user.DefaultInfo{Name:\"\", UID:\"42\", Groups:[]string(nil), \
+                   Extra:map[string][]string{\"example.org/scopes\":[]string{\"view\"}}} without impersonating a user name";
+        headers.append("impersonate-uid", HeaderValue::from_static("42"));
+        headers.append("impersonate-extra-example.org%2Fscopes", HeaderValue::from_static("view"));
+        assert_eq!(Impersonation::of(&headers).unwrap_err().message(), uid);
+        headers.append("impersonate-user", HeaderValue::from_static("john"));
+        let (checks, outcome) = checks(Impersonation::of(&headers).unwrap().unwrap(), &["impersonate"]);
+        let expected = [
+            "impersonate-on:user-info:list pods. /",
+            "impersonate users. /john",
+            "impersonate uids.authentication.k8s.io /42",
+            "impersonate userextras/example.org/scopes.authentication.k8s.io /view",
+        ];
+        assert_eq!(checks, expected);
+        let user = outcome.unwrap();
+        assert_eq!((user.uid.as_str(), user.extra["example.org/scopes"].as_slice()), ("42", &["view".to_owned()][..]));
     }
 
     #[test]

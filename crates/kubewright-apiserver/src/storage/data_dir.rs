@@ -6,17 +6,20 @@
 //! - Resource versions continue to increase after a restart. A version that a client has received is never used again,
 //!   also if its write was lost ([`Safety::Relaxed`]): lists and watches from it fail with code 410.
 //! - Only one server uses the directory at a time.
+//! - The file of the objects has mode 0600.
 //!
 //! The storage engine is redb, which implements transactions, checksums, copy on write and the file lock. All objects
 //! are in memory as well.
 
 use std::{
-    fs,
+    fs, io,
     path::{Path, PathBuf},
     sync::Arc,
 };
 
-use redb::{Database, DatabaseError, Durability, ReadableDatabase, ReadableTable, TableDefinition};
+use redb::{
+    Database, DatabaseError, Durability, ReadableDatabase, ReadableTable, TableDefinition, backends::FileBackend,
+};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -86,12 +89,26 @@ impl DataDirError {
 
 fn open_database(path: &Path) -> Result<Database, String> {
     fs::create_dir_all(path).map_err(|error| format!("cannot be created: {error}"))?;
-    Database::create(path.join(FILE)).map_err(|error| match error {
+    let file = open_private(&path.join(FILE)).map_err(|error| format!("cannot be opened: {error}"))?;
+    let backend = FileBackend::new(file).map_err(|error| format!("cannot be opened: {error}"))?;
+    Database::builder().create_with_backend(backend).map_err(|error| match error {
         DatabaseError::DatabaseAlreadyOpen => {
             "is in use by another server; stop that server or use another directory".to_owned()
         }
         error => format!("cannot be opened: {error}"),
     })
+}
+
+/// Opens or creates the file of the objects, which include Secrets, for its owner only.
+fn open_private(path: &Path) -> io::Result<fs::File> {
+    let mut options = fs::OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let file = options.open(path)?;
+    #[cfg(unix)]
+    file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
+    Ok(file)
 }
 
 /// Restores the persisted objects into a store. Returns whether a server has used the directory before.

@@ -11,6 +11,22 @@ use super::program::{Program, command, names, send};
 const CONFIG_MAPS: &str = "/api/v1/namespaces/default/configmaps";
 const WRITERS: usize = 4;
 
+/// Also if the directory exists, or the file is one of a former version.
+#[cfg(unix)]
+#[test]
+fn the_objects_are_readable_by_their_owner_only() {
+    use std::{fs, os::unix::fs::PermissionsExt};
+
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("objects.redb");
+    let mode = || fs::metadata(&file).unwrap().permissions().mode() & 0o777;
+    drop(Program::start(&["--data-dir", directory.path().to_str().unwrap()]));
+    assert_eq!(mode(), 0o600);
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
+    drop(Program::start(&["--data-dir", directory.path().to_str().unwrap()]));
+    assert_eq!(mode(), 0o600);
+}
+
 #[test]
 fn acknowledged_writes_survive_a_kill() {
     let directory = tempfile::tempdir().unwrap();
