@@ -8,21 +8,22 @@ mod error;
 mod escape;
 mod flags;
 mod parser;
+pub(crate) mod sized;
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, LazyLock, Mutex, PoisonError},
-};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use regex::{Regex, RegexBuilder};
 
 pub use error::Error;
+use sized::SizedCache;
 
 /// A pattern that Go's `regexp.Compile` accepts.
 #[derive(Clone, Debug)]
 pub struct Pattern {
     /// `None` if the `regex` crate cannot run the pattern.
     regex: Option<Regex>,
+    /// An upper bound of its size in bytes.
+    size: usize,
 }
 
 impl Pattern {
@@ -32,12 +33,12 @@ impl Pattern {
     ///
     /// The error of Go's `regexp.Compile`.
     pub fn new(pattern: &str) -> Result<Self, Error> {
-        /// The maximum size of a compiled pattern, and of the cache of a match, in bytes.
+        /// The maximum size of a compiled pattern in bytes.
         const SIZE_LIMIT: usize = 64 << 20;
         let translated = parser::translate(pattern)?;
-        let mut builder = RegexBuilder::new(&translated);
-        let regex = builder.size_limit(SIZE_LIMIT).dfa_size_limit(SIZE_LIMIT).nest_limit(4000).build().ok();
-        Ok(Self { regex })
+        let compiled = sized::compile(RegexBuilder::new(&translated).nest_limit(4000), SIZE_LIMIT).ok();
+        let size = compiled.as_ref().map_or(0, |(_, size)| *size);
+        Ok(Self { regex: compiled.map(|(regex, _)| regex), size })
     }
 
     /// Whether the pattern matches anywhere in a text.
@@ -51,19 +52,15 @@ impl Pattern {
 
 /// Compiles a pattern, or returns it from a cache.
 pub(crate) fn compiled(pattern: &str) -> Result<Arc<Pattern>, Error> {
-    /// The number of patterns at which the cache is cleared.
-    const CACHE_CAPACITY: usize = 1000;
-    static CACHE: LazyLock<Mutex<HashMap<String, Arc<Pattern>>>> = LazyLock::new(Mutex::default);
+    /// The budget of the cache in bytes: 2,000 small patterns.
+    const BUDGET: usize = 64 << 20;
+    static CACHE: LazyLock<Mutex<SizedCache<Arc<Pattern>>>> = LazyLock::new(|| Mutex::new(SizedCache::new(BUDGET)));
     let cache = || CACHE.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(cached) = cache().get(pattern) {
-        return Ok(cached.clone());
+        return Ok(cached);
     }
     let compiled = Arc::new(Pattern::new(pattern)?);
-    let mut cache = cache();
-    if cache.len() >= CACHE_CAPACITY {
-        cache.clear();
-    }
-    cache.insert(pattern.to_owned(), compiled.clone());
+    cache().insert(pattern, Arc::clone(&compiled), compiled.size);
     Ok(compiled)
 }
 

@@ -1,32 +1,31 @@
 //! The regular expressions of rules. The server uses RE2, whose syntax the `regex` crate follows.
 
-use std::{cell::RefCell, collections::HashMap, rc::Rc};
+use std::{cell::RefCell, rc::Rc};
 
 use regex::{Regex, RegexBuilder};
+
+use crate::pattern::sized::{self, SizedCache};
 
 /// The maximum size of a compiled pattern in bytes.
 const MAX_SIZE: usize = 10 << 20;
 
-/// The capacity of the cache, which each thread has. Rules with loops evaluate the same few patterns repeatedly.
-const CACHE_CAPACITY: usize = 64;
+/// The budget in bytes of the cache, which each thread has. Rules with loops evaluate the same few patterns repeatedly.
+const CACHE_BUDGET: usize = 16 << 20;
 
 thread_local! {
-    static CACHE: RefCell<HashMap<String, Rc<Regex>>> = RefCell::default();
+    static CACHE: RefCell<SizedCache<Rc<Regex>>> = RefCell::new(SizedCache::new(CACHE_BUDGET));
 }
 
 /// Compiles a pattern. The error is Go's message.
 pub(crate) fn compile(pattern: &str) -> Result<Rc<Regex>, String> {
     CACHE.with_borrow_mut(|cache| {
         if let Some(regex) = cache.get(pattern) {
-            return Ok(Rc::clone(regex));
+            return Ok(regex);
         }
-        let regex =
-            RegexBuilder::new(pattern).size_limit(MAX_SIZE).build().map_err(|error| go_message(pattern, &error))?;
-        if cache.len() >= CACHE_CAPACITY {
-            cache.clear();
-        }
+        let compiled = sized::compile(&mut RegexBuilder::new(pattern), MAX_SIZE);
+        let (regex, size) = compiled.map_err(|error| go_message(pattern, &error))?;
         let regex = Rc::new(regex);
-        cache.insert(pattern.to_owned(), Rc::clone(&regex));
+        cache.insert(pattern, Rc::clone(&regex), size);
         Ok(regex)
     })
 }
