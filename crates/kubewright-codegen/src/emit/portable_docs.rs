@@ -1,36 +1,69 @@
 //! Doc comments of the types crate, adapted to the client crate: without links and tests that only work in the types crate.
 
-/// Returns the docs of a kind for the client crate. Code blocks are not run as doc tests, and links to Rust items become plain
-/// text, because the items they name are not in scope there.
+/// Returns the docs of a kind for the client crate. No code is run as a doc test, whoever wrote the docs, and links to
+/// Rust items become plain text, because the items they name are not in scope there.
 pub(super) fn portable(docs: &str) -> String {
-    let mut fence = None;
-    let lines = docs.lines().map(|line| {
-        let marker = ["```", "~~~"].into_iter().find(|marker| line.trim_start().starts_with(marker));
-        match (fence, marker) {
-            (None, Some(marker)) => {
-                fence = Some(marker);
-                opening(line, marker)
-            }
-            (Some(open), Some(marker)) if open == marker => {
-                fence = None;
-                line.to_owned()
-            }
-            (Some(_), _) => line.to_owned(),
-            (None, None) => without_links(line),
-        }
-    });
-    lines.collect::<Vec<_>>().join("\n")
+    let lines: Vec<&str> = docs.lines().collect();
+    let as_text = || lines.iter().map(|line| without_links(&without_code(line))).collect();
+    ignored(&lines).unwrap_or_else(as_text).join("\n")
 }
 
-/// Marks a fence that rustdoc would run as a doc test with `ignore`.
-fn opening(line: &str, marker: &str) -> String {
-    let info = line.trim_start().trim_start_matches(marker);
-    let language = info.split([',', ' ']).next().unwrap_or_default();
-    let is_rust = ["", "rust", "no_run", "should_panic", "compile_fail", "ignore"].contains(&language);
-    match is_rust || language.starts_with("edition") {
-        true => format!("{}{marker}ignore", &line[..line.len() - line.trim_start().len()]),
-        false => line.to_owned(),
+/// The languages of code blocks that rustdoc does not run.
+const OTHER_LANGUAGES: [&str; 12] =
+    ["bash", "console", "go", "http", "json", "promql", "sh", "shell", "sql", "text", "toml", "yaml"];
+
+/// Marks the code blocks that rustdoc would run with `ignore`. `None` unless all code is between simple fences: three
+/// characters at the start of a line.
+fn ignored(lines: &[&str]) -> Option<Vec<String>> {
+    let mut open = None;
+    let mut marked = Vec::new();
+    for line in lines {
+        let fence = ["```", "~~~"].into_iter().find(|fence| line.contains(fence));
+        marked.push(match (open, fence) {
+            (None, Some(fence)) => {
+                open = Some(fence);
+                opening(line.strip_prefix(fence)?, fence)?
+            }
+            (Some(opened), Some(_)) => {
+                open = None;
+                (*line == opened).then(|| opened.to_owned())?
+            }
+            (Some(_), None) => (*line).to_owned(),
+            (None, None) if is_indented(line) => return None,
+            (None, None) => without_links(line),
+        });
     }
+    open.is_none().then_some(marked)
+}
+
+/// Returns the opening of a code block with this text after the fence; `None` for text that a longer fence can have.
+fn opening(info: &str, fence: &str) -> Option<String> {
+    let is_word = info.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | ',' | ' '));
+    match OTHER_LANGUAGES.contains(&info) {
+        true => Some(format!("{fence}{info}")),
+        false => is_word.then(|| format!("{fence}ignore")),
+    }
+}
+
+/// Returns the whitespace and the markers of quotes and lists at the start of a line.
+fn markers(line: &str) -> &str {
+    let is_marker = |c: char| c.is_ascii_digit() || matches!(c, ' ' | '\t' | '>' | '-' | '*' | '+' | '.' | ')');
+    &line[..line.find(|c| !is_marker(c)).unwrap_or(line.len())]
+}
+
+/// Whether a line without a fence can be code: four columns of whitespace precede its text.
+fn is_indented(line: &str) -> bool {
+    markers(line).contains("    ") || markers(line).contains('\t')
+}
+
+/// Returns a line as text that is no code in any context.
+fn without_code(line: &str) -> String {
+    let (markers, text) = line.split_at(markers(line).len());
+    let mut start = markers.split([' ', '\t']).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
+    if markers.ends_with([' ', '\t']) && !start.is_empty() {
+        start.push(' ');
+    }
+    format!("{start}{text}").replace("```", "'''").replace("~~~", "'''")
 }
 
 /// Replaces `[text](path)`, `[text][path]` and `[path]` with their text. Links to pages are preserved.
@@ -102,5 +135,33 @@ mod tests {
         let docs = "Use:\n\n```\nlet [a] = [Widget];\n```\n\n```yaml\nkind: [Widget]\n```\n[`Widget`]";
         let expected = "Use:\n\n```ignore\nlet [a] = [Widget];\n```\n\n```yaml\nkind: [Widget]\n```\n`Widget`";
         assert_eq!(portable(docs), expected);
+        assert_eq!(portable("> ```\n> [`Widget`]\n> ```\n3.5x"), "> '''\n> `Widget`\n> '''\n3.5x");
+    }
+
+    #[test]
+    fn rustdoc_runs_no_test_of_portable_docs() {
+        let docs = [
+            "```\ncode()\n```",
+            "> ```\n> code()\n> ```",
+            "- ```should_panic\n  panic!()\n  ```",
+            "```edition2021\ncode()\n```",
+            "````text\n```\n````\n\n```standalone_crate\ncode()\n```",
+            "~~~test_harness\ncode()\n~~~",
+            "```yaml\na: b\n``` \n\n```\ncode()\n```",
+            "See:\n\n    code()",
+            "1. a\n\n        code()",
+            ">     code()",
+            "-     code()",
+            ">\t\tcode()",
+        ];
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("lib.rs");
+        let documented =
+            |(index, docs): (usize, &&str)| format!("#[doc = {:?}]\npub struct S{index};\n", portable(docs));
+        std::fs::write(&path, docs.iter().enumerate().map(documented).collect::<String>()).unwrap();
+        let output = std::process::Command::new("rustdoc").args(["--edition", "2024", "--test"]).arg(path).output();
+        let printed = String::from_utf8_lossy(&output.unwrap().stdout).into_owned();
+        // Ignored tests are listed, and none is run.
+        assert!(printed.contains("test result: ok. 0 passed; 0 failed"), "{printed}");
     }
 }
