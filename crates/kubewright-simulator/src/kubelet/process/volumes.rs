@@ -80,7 +80,9 @@ fn directory(root: &Path, pod: &Path, volume: &Volume, start: &Start<'_>) -> Pat
         return root.join(start.node).join("host").join(relative(&host.path));
     }
     if let Some(claim) = &volume.persistent_volume_claim {
-        return root.join("claims").join(start.pod.namespace().unwrap_or_default()).join(&claim.claim_name);
+        // The API server accepts any name.
+        let name = relative(&claim.claim_name);
+        return root.join("claims").join(start.pod.namespace().unwrap_or_default()).join(name);
     }
     pod.join("volumes").join(&volume.name)
 }
@@ -93,6 +95,15 @@ fn relative(path: &str) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_of_claims_and_paths_of_hosts_do_not_lead_out_of_the_directory() {
+        for (path, expected) in
+            [("../../x", "x"), ("/etc/passwd", "etc/passwd"), ("a/../../b", "a/b"), ("data", "data")]
+        {
+            assert_eq!(relative(path), PathBuf::from(expected));
+        }
+    }
 
     #[test]
     fn paths_of_mounts_are_replaced_as_a_unit() {
