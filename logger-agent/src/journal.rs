@@ -29,7 +29,7 @@ use std::{
 };
 
 use jiff::Timestamp;
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use crate::{file_system::FileSystem, metrics::Metrics, record::Draft, segment::Series};
@@ -39,9 +39,12 @@ pub use error::{AppendError, JournalError};
 pub use request::{Acknowledgement, Receipt, Reservation};
 pub use thread::JournalThread;
 
-use request::{Command, Request};
+use request::{Budget, Command, Request};
 use status::Status;
 use writer::Writer;
+
+/// The number of bytes of heartbeats that wait for their fsync.
+const HEARTBEAT_BYTES: usize = 64 << 10;
 
 /// Appends records to the segments of one series. Clones share the journal.
 ///
@@ -56,13 +59,13 @@ use writer::Writer;
 /// - a full file system costs the oldest closed segment, not a new record. Without a closed segment the record is
 ///   rejected;
 /// - at most the configured number of bytes waits for its fsync, and at most the configured number of requests waits to
-///   be written. Further ones are rejected;
+///   be written. Further ones are rejected. Heartbeats have a dedicated number of bytes;
 /// - records of one source with equal ids are written once, also after a restart, as far as the ids are remembered.
 #[derive(Clone, Debug)]
 pub struct Journal {
     sender: SyncSender<Command>,
-    unacknowledged: Arc<Semaphore>,
-    capacity: usize,
+    unacknowledged: Budget,
+    heartbeats: Budget,
     status: Arc<Status>,
     stopped: CancellationToken,
 }
@@ -82,13 +85,13 @@ impl Journal {
         config.validate()?;
         let lock = files.lock(&series.lock_path()).map_err(|source| JournalError::lock(&series, source))?;
         let status = Arc::new(Status::default());
-        let capacity = config.max_unacknowledged_bytes.clamp(1, Semaphore::MAX_PERMITS.min(u32::MAX as usize));
+        let unacknowledged = Budget::new(config.max_unacknowledged_bytes);
         let (sender, receiver) = sync_channel(config.max_unacknowledged_requests.max(1));
         let writer = Writer::recover(files, series, config, metrics, Arc::clone(&status))?;
         let stopped = CancellationToken::new();
         let thread = JournalThread::spawn(writer, sender.clone(), receiver, lock, stopped.clone())?;
-        let unacknowledged = Arc::new(Semaphore::new(capacity));
-        Ok((Journal { sender, unacknowledged, capacity, status, stopped }, thread))
+        let heartbeats = Budget::new(HEARTBEAT_BYTES);
+        Ok((Journal { sender, unacknowledged, heartbeats, status, stopped }, thread))
     }
 
     /// Reserves memory for records of this size in bytes.
@@ -96,16 +99,23 @@ impl Journal {
     /// # Errors
     /// Fails with [`AppendError::Full`] if too many bytes wait for their fsync.
     pub fn reserve(&self, bytes: usize) -> Result<Reservation, AppendError> {
-        let permits = u32::try_from(bytes.clamp(1, self.capacity)).unwrap_or(u32::MAX);
-        let permit = Arc::clone(&self.unacknowledged).try_acquire_many_owned(permits);
-        permit.map(Reservation::new).map_err(|_| AppendError::Full)
+        self.unacknowledged.reserve(bytes)
+    }
+
+    /// Reserves memory for a heartbeat of this size, which requests cannot use.
+    ///
+    /// # Errors
+    /// Fails with [`AppendError::Full`] if too many heartbeats wait for their fsync.
+    pub fn reserve_heartbeat(&self, bytes: usize) -> Result<Reservation, AppendError> {
+        self.heartbeats.reserve(bytes)
     }
 
     /// Appends records and waits for their acknowledgement. The records are written although the caller stops waiting.
     ///
     /// # Errors
-    /// Fails if the queue is full, if too many bytes wait for their fsync, if the journal is stopped, or if a record could not be written or made durable. Some
-    /// of the records can be in the segments nevertheless. Records with ids can be appended again.
+    /// Fails if the queue is full, if too many bytes wait for their fsync, if the journal is stopped, or if a record
+    /// could not be written or made durable. Some of the records can be in the segments nevertheless. Records with ids
+    /// can be appended again.
     pub async fn append(
         &self,
         drafts: Vec<Draft>,
@@ -113,7 +123,7 @@ impl Journal {
         mut reservation: Reservation,
     ) -> Result<Receipt, AppendError> {
         // The bodies are reserved.
-        reservation.merge(self.reserve(drafts.iter().map(Draft::overhead).sum())?);
+        reservation.grow(drafts.iter().map(Draft::overhead).sum())?;
         let (reply, receipt) = oneshot::channel();
         let request = Request { drafts, acknowledgement, reply, reservation };
         match self.sender.try_send(Command::Append(request)) {
@@ -121,6 +131,12 @@ impl Journal {
             Err(TrySendError::Full(_)) => Err(AppendError::Full),
             Err(TrySendError::Disconnected(_)) => Err(AppendError::Stopped),
         }
+    }
+
+    /// Returns the number of bytes that records can have until they are durable.
+    #[must_use]
+    pub fn capacity(&self) -> usize {
+        self.unacknowledged.capacity()
     }
 
     /// Returns whether the thread runs.

@@ -6,10 +6,11 @@
 mod connection;
 mod endpoints;
 mod response;
+mod shares;
 
 use std::{
     io,
-    net::{SocketAddr, TcpListener as StdTcpListener},
+    net::{IpAddr, SocketAddr, TcpListener as StdTcpListener},
     num::NonZeroU32,
     sync::Arc,
     time::Duration,
@@ -146,8 +147,8 @@ impl Server {
                 () = cancelled.cancelled() => break,
                 Some(ended) = tasks.join_next() => log_panic(ended),
                 accepted = accept(&listener, &permits) => match accepted {
-                    Ok((stream, permit)) => {
-                        let serve = connection::serve(stream, Arc::clone(&endpoints), draining.clone());
+                    Ok((stream, permit, peer)) => {
+                        let serve = connection::serve(stream, peer, Arc::clone(&endpoints), draining.clone());
                         tasks.spawn(async move {
                             serve.await;
                             drop(permit);
@@ -167,10 +168,13 @@ impl Server {
     }
 }
 
-async fn accept(listener: &TcpListener, permits: &Arc<Semaphore>) -> io::Result<(TcpStream, OwnedSemaphorePermit)> {
+async fn accept(
+    listener: &TcpListener,
+    permits: &Arc<Semaphore>,
+) -> io::Result<(TcpStream, OwnedSemaphorePermit, IpAddr)> {
     let permit = Arc::clone(permits).acquire_owned().await.map_err(io::Error::other)?;
-    let (stream, _) = listener.accept().await?;
-    Ok((stream, permit))
+    let (stream, peer) = listener.accept().await?;
+    Ok((stream, permit, peer.ip()))
 }
 
 /// Waits for the connections, and closes those that exceed the timeout.

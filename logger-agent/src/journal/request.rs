@@ -1,7 +1,9 @@
 //! Records to append, and their acknowledgement.
 
+use std::sync::Arc;
+
 use serde::Serialize;
-use tokio::sync::{OwnedSemaphorePermit, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use super::error::AppendError;
 use crate::record::Draft;
@@ -38,20 +40,56 @@ impl Receipt {
     }
 }
 
+/// The number of bytes that records can have until they are durable. Clones share it.
+#[derive(Clone, Debug)]
+pub(super) struct Budget {
+    available: Arc<Semaphore>,
+    capacity: usize,
+}
+
+impl Budget {
+    pub(super) fn new(bytes: usize) -> Self {
+        let capacity = bytes.clamp(1, Semaphore::MAX_PERMITS.min(u32::MAX as usize));
+        Budget { available: Arc::new(Semaphore::new(capacity)), capacity }
+    }
+
+    /// Reserves bytes. Records that exceed the budget reserve all of it.
+    pub(super) fn reserve(&self, bytes: usize) -> Result<Reservation, AppendError> {
+        let permit = self.take(bytes.clamp(1, self.capacity))?;
+        Ok(Reservation { budget: self.clone(), permit })
+    }
+
+    pub(super) fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    fn take(&self, bytes: usize) -> Result<OwnedSemaphorePermit, AppendError> {
+        let permits = u32::try_from(bytes).unwrap_or(u32::MAX);
+        Arc::clone(&self.available).try_acquire_many_owned(permits).map_err(|_| AppendError::Full)
+    }
+
+    #[cfg(test)]
+    pub(super) fn available(&self) -> usize {
+        self.available.available_permits()
+    }
+}
+
 /// Memory for records until they are durable.
 #[derive(Debug)]
 pub struct Reservation {
+    budget: Budget,
     permit: OwnedSemaphorePermit,
 }
 
 impl Reservation {
-    pub(super) fn new(permit: OwnedSemaphorePermit) -> Self {
-        Reservation { permit }
-    }
-
-    /// Adds another reservation of the same journal.
-    pub(super) fn merge(&mut self, other: Reservation) {
-        self.permit.merge(other.permit);
+    /// Reserves further bytes, at most those of the budget.
+    ///
+    /// # Errors
+    /// Fails with [`AppendError::Full`] if the budget is used by others.
+    pub fn grow(&mut self, bytes: usize) -> Result<(), AppendError> {
+        let bytes = bytes.min(self.budget.capacity - self.permit.num_permits());
+        self.permit.merge(self.budget.take(bytes)?);
+        Ok(())
     }
 }
 

@@ -9,11 +9,14 @@ use std::{
 };
 
 use proptest::prelude::*;
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::oneshot;
 
 use super::{
-    Acknowledgement, AppendError, Durability, Journal, JournalConfig, Now, Receipt, Reservation, request::Request,
-    simulated_disk::SimulatedDisk, status::Status, writer::Writer,
+    Acknowledgement, AppendError, Durability, Journal, JournalConfig, Now, Receipt,
+    request::{Budget, Request},
+    simulated_disk::SimulatedDisk,
+    status::Status,
+    writer::Writer,
 };
 use crate::{
     metrics::{Metrics, Removed},
@@ -25,8 +28,8 @@ type Reply = oneshot::Receiver<Result<Receipt, AppendError>>;
 
 const INTERVAL: Duration = Duration::from_secs(10);
 
-/// The number of records that can be pending.
-const PERMITS: usize = 1_000_000;
+/// The number of bytes that can be reserved.
+const BYTES: usize = 1_000_000;
 
 /// A writer with a simulated clock.
 struct Fixture {
@@ -35,7 +38,7 @@ struct Fixture {
     metrics: Arc<Metrics>,
     writer: Writer,
     now: Now,
-    permits: Arc<Semaphore>,
+    budget: Budget,
 }
 
 fn config() -> JournalConfig {
@@ -56,7 +59,7 @@ impl Fixture {
         let (disk, metrics) = (SimulatedDisk::default(), Arc::new(Metrics::new()));
         let writer = recover(&disk, &config, &metrics);
         let now = Now { instant: Instant::now(), time: "2026-01-02T03:04:05Z".parse().unwrap() };
-        Fixture { disk, config, metrics, writer, now, permits: Arc::new(Semaphore::new(PERMITS)) }
+        Fixture { disk, config, metrics, writer, now, budget: Budget::new(BYTES) }
     }
 
     /// Starts a new process on the same disk.
@@ -69,8 +72,8 @@ impl Fixture {
     fn submit(&mut self, id: Option<&str>, body: &str, acknowledgement: Acknowledgement) -> Reply {
         let (reply, receipt) = oneshot::channel();
         let draft = Draft::new(Source::Activity, id.map(str::to_owned), serde_json::from_str(body).unwrap());
-        let permit = Arc::clone(&self.permits).try_acquire_many_owned(1).unwrap();
-        let request = Request { drafts: vec![draft], acknowledgement, reply, reservation: Reservation::new(permit) };
+        let reservation = self.budget.reserve(1).unwrap();
+        let request = Request { drafts: vec![draft], acknowledgement, reply, reservation };
         self.writer.append(request, self.now);
         receipt
     }
@@ -205,7 +208,7 @@ fn a_full_disk_costs_the_oldest_closed_segment_and_then_rejects_records() {
     let error = receipt(fixture.append(None, "{}")).unwrap_err();
     assert!(matches!(error, AppendError::Write(_)), "{error}");
     assert_eq!(fixture.metrics.dropped_count(), 1);
-    assert_eq!(fixture.permits.available_permits(), PERMITS, "a rejected record reserves nothing");
+    assert_eq!(fixture.budget.available(), BYTES, "a rejected record reserves nothing");
     fixture.disk.state().capacity = None;
     assert_eq!(sequence(fixture.append(None, "{}")), 4, "a rejected record has no sequence number");
 }
@@ -226,6 +229,19 @@ async fn records_that_are_not_durable_are_bounded_with_their_lines() {
     };
     assert!(matches!(error, AppendError::Full), "{error}");
     assert_eq!(written, 5, "each line counts with 194 bytes");
+    thread.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn records_that_use_all_memory_do_not_stop_heartbeats() {
+    let disk = Arc::new(SimulatedDisk::default());
+    let (journal, thread) = Journal::open(disk, series(), config(), Arc::new(Metrics::new())).unwrap();
+    let all = journal.reserve(usize::MAX).unwrap();
+    assert_eq!(journal.reserve(1).unwrap_err(), AppendError::Full);
+    let draft = Draft::new(Source::Heartbeat, None, serde_json::from_str("{}").unwrap());
+    let reservation = journal.reserve_heartbeat(draft.body().len()).unwrap();
+    journal.append(vec![draft], Acknowledgement::Durable, reservation).await.unwrap();
+    drop(all);
     thread.stop().await.unwrap();
 }
 

@@ -2,6 +2,7 @@
 
 use std::{
     convert::Infallible,
+    net::IpAddr,
     pin::pin,
     sync::{
         Arc,
@@ -25,13 +26,13 @@ const HEADER_TIMEOUT: Duration = Duration::from_secs(90);
 const MAX_HEADER_SIZE: usize = 64 << 10;
 
 /// Serves requests until the client closes the connection, a timeout expires, or the server drains.
-pub(super) async fn serve(stream: TcpStream, endpoints: Arc<Endpoints>, draining: CancellationToken) {
+pub(super) async fn serve(stream: TcpStream, peer: IpAddr, endpoints: Arc<Endpoints>, draining: CancellationToken) {
     let is_used = Arc::new(AtomicBool::new(false));
     let used = Arc::clone(&is_used);
     let service = service_fn(move |request: Request<Incoming>| {
         used.store(true, Ordering::Relaxed);
         let endpoints = Arc::clone(&endpoints);
-        async move { Ok::<_, Infallible>(endpoints.respond(request).await) }
+        async move { Ok::<_, Infallible>(endpoints.respond(request, peer).await) }
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())

@@ -1,21 +1,22 @@
 //! The endpoints: requests to responses.
 
-use std::{error::Error, iter, sync::Arc};
+use std::{error::Error, iter, net::IpAddr, pin::pin, sync::Arc};
 
 use bytes::Bytes;
 use http::{HeaderMap, Method, Request, StatusCode};
-use http_body_util::{BodyExt, LengthLimitError, Limited};
+use http_body_util::BodyExt;
 use hyper::body::Body;
 use tokio::time::timeout;
 
 use super::{
     ServerConfig,
     response::{self, Failure, FullResponse},
+    shares::{Share, Shares},
 };
 use crate::{
     health::Health,
     interface::path,
-    journal::{Acknowledgement, Journal},
+    journal::{Acknowledgement, Journal, Reservation},
     metrics::Metrics,
     sources::{Activity, ActivitySource, Audit, RateLimit, Source},
 };
@@ -58,14 +59,19 @@ impl Route {
 /// | `GET /livez`, `/healthz`, `/readyz` | 200, or 500 with the reason; `/readyz` also has a line for each warning |
 /// | `GET /metrics` | the metrics in the OpenMetrics text format |
 ///
-/// The endpoint of a source that is not accepted is not served. Further codes: 400 for an invalid body, 408 and 413 for one that is slow or large, 429 and 503 with `Retry-After`
-/// for too many records.
+/// The endpoint of a source that is not accepted is not served. Further codes: 400 for an invalid body, 408 and 413 for
+/// one that is slow or large, 429 and 503 with `Retry-After` for too many records.
+///
+/// Bodies reserve memory as they are received, so that a declared length reserves nothing, and the bodies of one peer
+/// address that are not complete cannot use all of the memory.
 #[derive(Debug)]
 pub struct Endpoints {
     journal: Journal,
     health: Health,
     metrics: Arc<Metrics>,
     rate: RateLimit,
+    /// The bytes of bodies that are not complete.
+    peers: Arc<Shares>,
     config: ServerConfig,
 }
 
@@ -73,11 +79,12 @@ impl Endpoints {
     /// Creates the endpoints of a journal.
     #[must_use]
     pub fn new(journal: Journal, health: Health, metrics: Arc<Metrics>, config: ServerConfig) -> Self {
-        Endpoints { journal, health, metrics, rate: RateLimit::new(config.records_per_second), config }
+        let peers = Shares::new(config.max_body_bytes.max(journal.capacity() / 2));
+        Endpoints { journal, health, metrics, rate: RateLimit::new(config.records_per_second), peers, config }
     }
 
-    /// Responds to a request.
-    pub(super) async fn respond<B>(&self, request: Request<B>) -> FullResponse
+    /// Responds to a request of a peer.
+    pub(super) async fn respond<B>(&self, request: Request<B>, peer: IpAddr) -> FullResponse
     where
         B: Body<Data = Bytes> + Send,
         B::Error: Into<Box<dyn Error + Send + Sync>>,
@@ -85,7 +92,7 @@ impl Endpoints {
         let (route, method) = (Route::of(request.uri().path()), request.method().clone());
         let result = match (route, method) {
             (Some(Route::Ingest(source)), _) if !self.config.accept.contains(&source) => Err(Failure::NotFound),
-            (Some(Route::Ingest(source)), Method::POST) => self.ingest(activity_source(source), request).await,
+            (Some(Route::Ingest(source)), Method::POST) => self.ingest(activity_source(source), request, peer).await,
             (Some(Route::Ingest(_)), _) => Err(Failure::Method("POST")),
             (Some(Route::Report(report)), Method::GET | Method::HEAD) => Ok(self.report(&report)),
             (Some(Route::Report(_)), _) => Err(Failure::Method("GET, HEAD")),
@@ -117,20 +124,19 @@ impl Endpoints {
         response::text(status, lines.collect::<String>())
     }
 
-    async fn ingest<B>(&self, source: &dyn ActivitySource, request: Request<B>) -> Result<FullResponse, Failure>
+    async fn ingest<B>(
+        &self,
+        source: &dyn ActivitySource,
+        request: Request<B>,
+        peer: IpAddr,
+    ) -> Result<FullResponse, Failure>
     where
         B: Body<Data = Bytes> + Send,
         B::Error: Into<Box<dyn Error + Send + Sync>>,
     {
         let (parts, body) = request.into_parts();
-        let (size, limit) = (body.size_hint(), self.config.max_body_bytes);
-        let fits = |bytes: u64| usize::try_from(bytes).ok().filter(|bytes| *bytes <= limit);
-        // A declared length that exceeds the limit is rejected before the body is sent.
-        if fits(size.lower()).is_none() {
-            return Err(Failure::TooLarge(limit));
-        }
-        let reservation = self.journal.reserve(size.upper().and_then(fits).unwrap_or(limit))?;
-        let body = self.receive(body).await?;
+        let mut reservation = self.journal.reserve(1)?;
+        let body = self.receive(body, self.peers.share(peer), &mut reservation).await?;
         let drafts = source.drafts(&parts.headers, &body)?;
         drop(body);
         self.rate.take(drafts.len()).map_err(Failure::RateLimited)?;
@@ -142,19 +148,43 @@ impl Endpoints {
         Ok(response::receipt(status, &receipt))
     }
 
-    /// Receives a body.
-    async fn receive<B>(&self, body: B) -> Result<Bytes, Failure>
+    /// Receives a body within the time limit.
+    async fn receive<B>(&self, body: B, share: Share, reservation: &mut Reservation) -> Result<Vec<u8>, Failure>
     where
         B: Body<Data = Bytes> + Send,
         B::Error: Into<Box<dyn Error + Send + Sync>>,
     {
-        let (limit, body_timeout) = (self.config.max_body_bytes, self.config.body_timeout);
-        match timeout(body_timeout, Limited::new(body, limit).collect()).await {
-            Ok(Ok(body)) => Ok(body.to_bytes()),
-            Ok(Err(error)) if error.is::<LengthLimitError>() => Err(Failure::TooLarge(limit)),
-            Ok(Err(_)) => Err(Failure::Incomplete),
-            Err(_) => Err(Failure::Timeout(body_timeout)),
+        let body_timeout = self.config.body_timeout;
+        let received = timeout(body_timeout, self.collect(body, share, reservation)).await;
+        received.unwrap_or(Err(Failure::Timeout(body_timeout)))
+    }
+
+    /// Collects a body. Its memory is reserved as it is received.
+    async fn collect<B>(&self, body: B, mut share: Share, reservation: &mut Reservation) -> Result<Vec<u8>, Failure>
+    where
+        B: Body<Data = Bytes> + Send,
+        B::Error: Into<Box<dyn Error + Send + Sync>>,
+    {
+        let (size, limit) = (body.size_hint(), self.config.max_body_bytes);
+        let fits = |bytes: u64| usize::try_from(bytes).is_ok_and(|bytes| bytes <= limit);
+        // A declared length that exceeds the limit is rejected before the body is sent.
+        if !fits(size.lower()) {
+            return Err(Failure::TooLarge(limit));
         }
+        let mut body = pin!(body);
+        let mut received = Vec::new();
+        while let Some(frame) = body.frame().await {
+            let Ok(data) = frame.map_err(|_| Failure::Incomplete)?.into_data() else { continue };
+            if received.len() + data.len() > limit {
+                return Err(Failure::TooLarge(limit));
+            }
+            if !share.grow(data.len()) {
+                return Err(Failure::PeerBytes(self.peers.limit()));
+            }
+            reservation.grow(data.len())?;
+            received.extend_from_slice(&data);
+        }
+        Ok(received)
     }
 }
 
@@ -184,6 +214,8 @@ mod tests {
         segment::Series,
     };
 
+    const PEER: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
+
     struct Fixture {
         endpoints: Endpoints,
         thread: JournalThread,
@@ -210,7 +242,7 @@ mod tests {
         async fn send(&self, method: &str, path: &str, prefer: &str, body: &str) -> (u16, HeaderMap, String) {
             let request = Request::builder().method(method).uri(path).header("prefer", prefer);
             let request = request.body(Full::new(Bytes::copy_from_slice(body.as_bytes()))).unwrap();
-            let (parts, body) = self.endpoints.respond(request).await.into_parts();
+            let (parts, body) = self.endpoints.respond(request, PEER).await.into_parts();
             let body = body.collect().await.unwrap().to_bytes();
             (parts.status.as_u16(), parts.headers, String::from_utf8(body.to_vec()).unwrap())
         }

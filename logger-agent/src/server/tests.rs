@@ -4,7 +4,7 @@ use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
-    net::TcpStream,
+    net::{TcpSocket, TcpStream},
     task::{JoinSet, yield_now},
     time::timeout,
 };
@@ -58,6 +58,14 @@ impl Fixture {
         Client(TcpStream::connect(self.address).await.unwrap())
     }
 
+    /// Posts a record on a new connection, and returns the first line of the response.
+    async fn post_record(&self) -> String {
+        let mut client = self.connect().await;
+        let length = RECORD.len();
+        client.send(&format!("{START}content-length: {length}\r\n\r\n{RECORD}")).await;
+        client.status_line().await
+    }
+
     /// Waits until the server has ended.
     async fn ended(mut self) {
         within(self.server.join_next()).await.unwrap().unwrap().unwrap();
@@ -87,6 +95,10 @@ impl Client {
         let length = RECORD.len();
         let head = format!("{START}expect: 100-continue\r\ncontent-length: {length}\r\n\r\n");
         self.send(&head).await;
+        self.read_continue().await;
+    }
+
+    async fn read_continue(&mut self) {
         let mut response = vec![0; CONTINUE.len()];
         within(self.0.read_exact(&mut response)).await.unwrap();
         assert_eq!(String::from_utf8(response).unwrap(), CONTINUE);
@@ -203,4 +215,44 @@ async fn connections_end_with_the_server_also_after_the_drain_timeout() {
     // The client never sends the body, and the drain timeout is shorter than that of the body.
     fixture.ended().await;
     assert_eq!(client.read_to_end().await, "", "the request has no response");
+}
+
+#[tokio::test]
+async fn four_idle_bodies_do_not_stop_ingestion() {
+    let fixture = Fixture::start(config());
+    let mut held = Vec::new();
+    for length in [10 << 20, 10 << 20, 10 << 20, 2 << 20] {
+        let mut client = fixture.connect().await;
+        client.send(&format!("{START}expect: 100-continue\r\ncontent-length: {length}\r\n\r\n")).await;
+        client.read_continue().await;
+        held.push(client);
+    }
+    assert_eq!(fixture.post_record().await, "HTTP/1.1 200 OK");
+    drop(held);
+    fixture.stop().await;
+}
+
+#[tokio::test]
+async fn incomplete_bodies_of_one_peer_do_not_use_all_memory() {
+    let fixture = Fixture::start(ServerConfig { max_body_bytes: 1 << 20, ..config() });
+    // 32 MiB can be unacknowledged.
+    let mut held = Vec::new();
+    let part = " ".repeat((1 << 20) - 1);
+    for _ in 0..32 {
+        let mut client = fixture.connect().await;
+        let length = 1 << 20;
+        client.send(&format!("{START}expect: 100-continue\r\ncontent-length: {length}\r\n\r\n")).await;
+        client.read_continue().await;
+        // The server closes a connection whose body has no share.
+        drop(client.0.write_all(part.as_bytes()).await);
+        held.push(client);
+    }
+    let other = TcpSocket::new_v4().unwrap();
+    other.bind(([127, 0, 0, 2], 0).into()).unwrap();
+    let mut client = Client(other.connect(fixture.address).await.unwrap());
+    let length = RECORD.len();
+    client.send(&format!("{START}content-length: {length}\r\n\r\n{RECORD}")).await;
+    assert_eq!(client.status_line().await, "HTTP/1.1 200 OK");
+    drop(held);
+    fixture.stop().await;
 }

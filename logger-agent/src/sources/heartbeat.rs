@@ -65,7 +65,7 @@ impl Heartbeat {
         });
         let body = to_raw_value(&body).map_err(|error| AppendError::Write(error.to_string()))?;
         let draft = Draft::new(Source::Heartbeat, None, &body);
-        let reservation = self.journal.reserve(draft.body().len())?;
+        let reservation = self.journal.reserve_heartbeat(draft.body().len())?;
         self.journal.append(vec![draft], Acknowledgement::Durable, reservation).await?;
         Ok(())
     }
