@@ -89,13 +89,14 @@ impl Writer {
     /// Appends the records of a request. Its client is notified now, or when the records are durable.
     pub(super) fn append(&mut self, request: Request, now: Now) {
         let Request { drafts, acknowledgement, reply, reservation } = request;
-        let mut receipt = Receipt::default();
-        for (index, draft) in drafts.iter().enumerate() {
-            match self.append_record(draft, now) {
+        let (mut receipt, mut drafts) = (Receipt::default(), drafts.into_iter());
+        // The memory of a draft is free when its line is written.
+        while let Some(draft) = drafts.next() {
+            match self.append_record(&draft, now) {
                 Ok(Some(sequence)) => receipt.add(sequence),
                 Ok(None) => receipt.duplicates += 1,
                 Err(error) => {
-                    self.metrics.add_dropped(Dropped::WriteFailed, drafts.len() - index);
+                    self.metrics.add_dropped(Dropped::WriteFailed, drafts.len() + 1);
                     if !self.pending.is_empty() {
                         self.pending.hold(reservation);
                     }

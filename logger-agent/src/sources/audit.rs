@@ -32,18 +32,18 @@ pub struct Audit;
 /// A list of events. Their content is not interpreted.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct EventList<'a> {
+struct EventList {
     #[serde(default)]
     api_version: String,
     #[serde(default)]
     kind: String,
-    #[serde(borrow, default)]
-    items: Items<'a>,
+    #[serde(default)]
+    items: Items,
 }
 
-/// At most [`MAX_EVENTS`] events.
+/// The drafts of at most [`MAX_EVENTS`] events, which are created one by one.
 #[derive(Debug, Default)]
-struct Items<'a>(Vec<&'a RawValue>);
+struct Items(Vec<Draft>);
 
 /// What identifies an event.
 #[derive(Debug, Deserialize)]
@@ -59,7 +59,7 @@ impl ActivitySource for Audit {
         if (api_version.as_str(), kind.as_str()) != (API_VERSION, KIND) {
             return Err(SourceError::NotAnEventList { kind, api_version });
         }
-        Ok(items.0.into_iter().map(|event| Draft::new(Source::Audit, id(event), event)).collect())
+        Ok(items.0)
     }
 }
 
@@ -70,7 +70,7 @@ fn id(event: &RawValue) -> Option<String> {
     (id.len() <= MAX_ID).then_some(id)
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Items<'a> {
+impl<'de> Deserialize<'de> for Items {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_seq(ItemsVisitor)
     }
@@ -79,21 +79,25 @@ impl<'de: 'a, 'a> Deserialize<'de> for Items<'a> {
 struct ItemsVisitor;
 
 impl<'de> Visitor<'de> for ItemsVisitor {
-    type Value = Items<'de>;
+    type Value = Items;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a list of events")
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Items<'de>, A::Error> {
-        let mut events = Vec::new();
-        while let Some(event) = list.next_element()? {
-            if events.len() == MAX_EVENTS {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Items, A::Error> {
+        let mut drafts = Vec::new();
+        while let Some(event) = list.next_element::<&RawValue>()? {
+            if drafts.len() == MAX_EVENTS {
                 return Err(A::Error::custom(format_args!("a list has at most {MAX_EVENTS} events")));
             }
-            events.push(event);
+            // No API server sends another value.
+            if !event.get().starts_with('{') {
+                return Err(A::Error::custom("an event is a JSON object"));
+            }
+            drafts.push(Draft::new(Source::Audit, id(event), event));
         }
-        Ok(Items(events))
+        Ok(Items(drafts))
     }
 }
 
@@ -122,13 +126,13 @@ mod tests {
         let longest = "a".repeat(256);
         let body = format!(
             r#"{{"kind":"EventList","apiVersion":"audit.k8s.io/v1","items":[
-            {{"auditID":"7","stage":"Panic"}},{{"auditID":"8"}},7,{{"auditID":"{longest}a{longest}","stage":"Panic"}},
+            {{"auditID":"7","stage":"Panic"}},{{"auditID":"8"}},{{"auditID":"{longest}a{longest}","stage":"Panic"}},
             {{"auditID":"{longest}","stage":"ResponseComplete"}}]}}"#
         );
         let drafts = drafts(&body).unwrap();
         let last = format!("{longest}/ResponseComplete");
         let ids: Vec<_> = drafts.iter().map(Draft::id).collect();
-        assert_eq!(ids, [Some("7/Panic"), None, None, None, Some(last.as_str())]);
+        assert_eq!(ids, [Some("7/Panic"), None, None, Some(last.as_str())]);
         assert_eq!(drafts[1].body(), r#"{"auditID":"8"}"#);
     }
 
@@ -136,8 +140,12 @@ mod tests {
     fn other_bodies_are_rejected() {
         let list = |items: &str| format!(r#"{{"kind":"EventList","apiVersion":"audit.k8s.io/v1","items":[{items}]}}"#);
         assert_eq!(drafts(&list("")), Ok(Vec::new()));
-        let error = drafts(&list(&"0,".repeat(MAX_EVENTS + 1))).unwrap_err();
+        let error = drafts(&list(&"{},".repeat(MAX_EVENTS + 1))).unwrap_err();
         assert!(error.starts_with("the body is not valid JSON: a list has at most 20000 events"), "{error}");
+        for item in ["0", "[\"7\",\"Panic\"]"] {
+            let error = drafts(&list(item)).unwrap_err();
+            assert!(error.starts_with("the body is not valid JSON: an event is a JSON object"), "{error}");
+        }
         let error = drafts(r#"{"kind":"EventList","apiVersion":"audit.k8s.io/v1beta1"}"#).unwrap_err();
         assert_eq!(error, "expected an EventList of audit.k8s.io/v1, found `EventList` of `audit.k8s.io/v1beta1`");
         assert!(drafts("{").unwrap_err().starts_with("the body is not valid JSON: "));

@@ -8,5 +8,6 @@
 
 mod crash;
 mod errors;
+mod memory;
 mod process;
 mod stop;

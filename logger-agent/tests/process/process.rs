@@ -46,6 +46,11 @@ impl Agent {
         Agent { child, address: address.unwrap_or_else(|| panic!("the agent printed {line:?}")) }
     }
 
+    /// Returns the id of the process.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     pub(crate) fn client(&self) -> io::Result<Client> {
         let stream = TcpStream::connect(self.address)?;
         stream.set_read_timeout(Some(TIMEOUT))?;
