@@ -7,11 +7,12 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     file_system::FileSystem,
     health::Health,
-    journal::{Journal, JournalConfig, JournalError, JournalThread},
+    journal::{JournalConfig, JournalError, JournalThreads, Journals},
     metrics::Metrics,
+    record,
     segment::{NameError, Series},
     server::{Endpoints, Server, ServerConfig, ServerError},
-    sources::Heartbeat,
+    sources::{Heartbeat, Source},
 };
 
 /// The options of an agent.
@@ -50,8 +51,8 @@ pub enum AgentError {
 #[derive(Debug)]
 #[must_use = "an agent works only while it runs"]
 pub struct Agent {
-    journal: Journal,
-    thread: JournalThread,
+    journals: Journals,
+    threads: JournalThreads,
     server: Server,
     endpoints: Endpoints,
     heartbeat: Heartbeat,
@@ -67,11 +68,15 @@ impl Agent {
         let (interval, metrics) = (journal.interval, Arc::new(Metrics::new()));
         let server_config = server.clone();
         let server = Server::bind(server)?;
-        let (journal, thread) = Journal::open(files, series, journal, Arc::clone(&metrics))?;
-        let health = Health::new(journal.clone(), interval);
-        let endpoints = Endpoints::new(journal.clone(), health, Arc::clone(&metrics), server_config);
-        let heartbeat = Heartbeat::new(journal.clone(), metrics, interval);
-        Ok(Agent { journal, thread, server, endpoints, heartbeat })
+        let accepts_all = Source::ALL.iter().all(|source| server_config.accept.contains(source));
+        let (journals, threads) = match accepts_all {
+            true => Journals::open_split(files, series, &journal, Arc::clone(&metrics))?,
+            false => Journals::open(files, series, journal, Arc::clone(&metrics))?,
+        };
+        let health = Health::new(journals.clone(), interval);
+        let endpoints = Endpoints::new(journals.clone(), health, Arc::clone(&metrics), server_config);
+        let heartbeat = Heartbeat::new(journals.of(record::Source::Heartbeat).clone(), metrics, interval);
+        Ok(Agent { journals, threads, server, endpoints, heartbeat })
     }
 
     /// Returns the address on which the agent listens.
@@ -85,7 +90,7 @@ impl Agent {
     /// # Errors
     /// Fails if the server or the journal failed, or if the last records are not durable.
     pub async fn run(self, cancelled: CancellationToken) -> Result<(), AgentError> {
-        let Agent { journal, thread, server, endpoints, heartbeat } = self;
+        let Agent { journals, threads, server, endpoints, heartbeat } = self;
         let stopping = cancelled.child_token();
         let serve = async {
             let result = server.run(endpoints, stopping.clone()).await;
@@ -95,14 +100,14 @@ impl Agent {
         let watch = async {
             tokio::select! {
                 () = stopping.cancelled() => {}
-                () = journal.stopped() => {
-                    tracing::error!("the thread of the journal ended");
+                () = journals.stopped() => {
+                    tracing::error!("the thread of a journal ended");
                     stopping.cancel();
                 }
             }
         };
         let (served, (), ()) = tokio::join!(serve, heartbeat.run(stopping.clone()), watch);
-        let stopped = thread.stop().await;
+        let stopped = threads.stop().await;
         served?;
         Ok(stopped?)
     }

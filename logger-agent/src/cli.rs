@@ -96,9 +96,12 @@ pub struct RunOptions {
     /// The size of the body of a request. A larger one is rejected with code 413.
     #[arg(long, env = "LOGGER_MAX_BODY_BYTES", default_value = "10Mi", value_parser = parse_bytes)]
     max_body_bytes: u64,
-    /// The number of records per second. Further ones are rejected with code 429.
+    /// The number of records per second of each source. Further ones are rejected with code 429.
     #[arg(long, env = env::RECORDS_PER_SECOND, default_value = "10000")]
     records_per_second: NonZeroU32,
+    /// The size of records per second of each source. Further ones are rejected with code 429.
+    #[arg(long, env = "LOGGER_BYTES_PER_SECOND", default_value = "16Mi", value_parser = parse_rate)]
+    bytes_per_second: NonZeroU32,
     /// The number of connections. Further ones wait to be accepted.
     #[arg(long, env = "LOGGER_MAX_CONNECTIONS", default_value = "256")]
     max_connections: NonZeroUsize,
@@ -126,6 +129,7 @@ impl RunOptions {
             max_body_bytes: usize::try_from(self.max_body_bytes).unwrap_or(usize::MAX),
             accept: self.accept.clone(),
             records_per_second: self.records_per_second,
+            bytes_per_second: self.bytes_per_second,
             max_connections: self.max_connections.get(),
             ..ServerConfig::new(self.listen)
         };
@@ -161,6 +165,12 @@ fn parse_bytes(text: &str) -> Result<u64, String> {
         .unwrap_or((text, 1_u64));
     let bytes = digits.parse::<u64>().ok().and_then(|number| number.checked_mul(factor));
     bytes.ok_or_else(|| "expected bytes, or a quantity such as `16Mi`".to_owned())
+}
+
+/// Parses a number of bytes per second.
+fn parse_rate(text: &str) -> Result<NonZeroU32, String> {
+    let bytes = parse_bytes(text)?;
+    u32::try_from(bytes).ok().and_then(NonZeroU32::new).ok_or_else(|| "expected 1 byte to less than `4Gi`".to_owned())
 }
 
 #[cfg(test)]

@@ -38,6 +38,12 @@ pub trait FileSystem: fmt::Debug + Send + Sync {
     /// Fails if there is no such file, or it cannot be written.
     fn open(&self, path: &Path) -> io::Result<Box<dyn SegmentFile>>;
 
+    /// Creates a directory that only its owner can access, unless it exists, and makes its entry durable.
+    ///
+    /// # Errors
+    /// Fails if there is another file, or if the directory cannot be created.
+    fn create_directory(&self, path: &Path) -> io::Result<()>;
+
     /// Removes a file.
     ///
     /// # Errors
@@ -124,6 +130,18 @@ impl FileSystem for Disk {
         Ok(Box::new(DiskFile(OpenOptions::new().append(true).open(path)?)))
     }
 
+    fn create_directory(&self, path: &Path) -> io::Result<()> {
+        match directory_builder().create(path) {
+            Ok(()) => path.parent().map_or(Ok(()), |parent| self.sync_directory(parent)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                // Symbolic links are not followed.
+                let is_directory = fs::symlink_metadata(path)?.is_dir();
+                if is_directory { Ok(()) } else { Err(io::ErrorKind::NotADirectory.into()) }
+            }
+            Err(error) => Err(error),
+        }
+    }
+
     fn remove(&self, path: &Path) -> io::Result<()> {
         fs::remove_file(path)
     }
@@ -147,6 +165,20 @@ impl FileSystem for Disk {
             Err(TryLockError::Error(error)) => Err(error),
         }
     }
+}
+
+#[cfg(unix)]
+fn directory_builder() -> fs::DirBuilder {
+    use std::os::unix::fs::DirBuilderExt;
+
+    let mut builder = fs::DirBuilder::new();
+    builder.mode(0o700);
+    builder
+}
+
+#[cfg(not(unix))]
+fn directory_builder() -> fs::DirBuilder {
+    fs::DirBuilder::new()
 }
 
 #[derive(Debug)]

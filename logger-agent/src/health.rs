@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::{
     interface::{CLOCK_STEPPED_BACK, CORRUPT_SEGMENT, NOT_DURABLE},
-    journal::Journal,
+    journal::Journals,
 };
 
 /// The number of intervals after which a missing fsync means that the agent is not ready.
@@ -21,15 +21,15 @@ const CLOCK_STEP_TIME: Duration = Duration::from_mins(15);
 /// - a corrupt segment and a clock that was set back are reported, and the agent remains ready.
 #[derive(Clone, Debug)]
 pub struct Health {
-    journal: Journal,
+    journals: Journals,
     interval: Duration,
 }
 
 impl Health {
-    /// Creates the checks of a journal whose records become durable in this interval.
+    /// Creates the checks of journals whose records become durable in this interval.
     #[must_use]
-    pub fn new(journal: Journal, interval: Duration) -> Self {
-        Health { journal, interval }
+    pub fn new(journals: Journals, interval: Duration) -> Self {
+        Health { journals, interval }
     }
 
     /// Checks whether the agent works at all.
@@ -37,7 +37,7 @@ impl Health {
     /// # Errors
     /// Returns the reason why it does not.
     pub fn live(&self) -> Result<(), String> {
-        match self.journal.is_running() {
+        match self.journals.are_running() {
             true => Ok(()),
             false => Err("the journal is stopped".to_owned()),
         }
@@ -49,8 +49,8 @@ impl Health {
     /// Returns the reason why they do not.
     pub fn ready(&self) -> Result<(), String> {
         self.live()?;
-        let age = self.journal.last_fsync().map(|last| Instant::now().saturating_duration_since(last));
-        check_fsync(age, self.interval).map_err(|reason| match self.journal.last_error() {
+        let age = self.journals.last_fsync().map(|last| Instant::now().saturating_duration_since(last));
+        check_fsync(age, self.interval).map_err(|reason| match self.journals.last_error() {
             Some(error) => format!("{NOT_DURABLE}{error}"),
             None => reason,
         })
@@ -59,9 +59,9 @@ impl Health {
     /// Returns what needs attention although records become durable, one line each.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
-        let clock_step = self.journal.clock_step();
+        let clock_step = self.journals.clock_step();
         let age = |since| Instant::now().saturating_duration_since(since);
-        warnings(self.journal.corrupt_segment(), clock_step.map(|(since, text)| (age(since), text)))
+        warnings(self.journals.corrupt_segment(), clock_step.map(|(since, text)| (age(since), text)))
     }
 }
 

@@ -9,10 +9,12 @@
 //! | `recovery` | the state of existing segments |
 //! | `writer` | appends, commits, rotation and retention |
 //! | `thread` | the thread of the writer |
+//! | `journals` | the journals of an agent |
 
 mod config;
 mod error;
 mod files;
+mod journals;
 mod pending;
 mod recovery;
 mod request;
@@ -36,6 +38,7 @@ use crate::{file_system::FileSystem, metrics::Metrics, record::Draft, segment::S
 
 pub use config::{ConfigError, Durability, JournalConfig, MAX_DURATION};
 pub use error::{AppendError, JournalError};
+pub use journals::{JournalThreads, Journals};
 pub use request::{Acknowledgement, Receipt, Reservation};
 pub use thread::JournalThread;
 

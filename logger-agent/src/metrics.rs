@@ -236,9 +236,10 @@ impl Metrics {
         self.truncated_bytes.inc_by(bytes);
     }
 
-    pub(crate) fn set_segments(&self, count: usize, bytes: u64) {
-        self.segments.set(i64::try_from(count).unwrap_or(i64::MAX));
-        self.segment_bytes.set(i64::try_from(bytes).unwrap_or(i64::MAX));
+    /// Adds to the number and the size of the segments of all journals.
+    pub(crate) fn add_segments(&self, count: i64, bytes: i64) {
+        self.segments.inc_by(count);
+        self.segment_bytes.inc_by(bytes);
     }
 }
 

@@ -12,6 +12,9 @@ use crate::record::{self, MAX_LINE, Record, RecordError};
 /// The extension of segments.
 const EXTENSION: &str = ".ndjson";
 
+/// The subdirectory of the segments with audit events, if they have dedicated ones.
+pub const AUDIT_DIRECTORY: &str = "audit";
+
 /// The number of digits of the sequence number in a name: names are ordered as the numbers are.
 const DIGITS: usize = 20;
 
@@ -75,6 +78,12 @@ impl Series {
     #[must_use]
     pub fn directory(&self) -> &Path {
         &self.directory
+    }
+
+    /// Returns the same log and replica in a subdirectory.
+    #[must_use]
+    pub fn in_directory(&self, name: &str) -> Self {
+        Series { directory: self.directory.join(name), stem: self.stem.clone() }
     }
 
     /// Returns the path of the segment whose first record has this sequence number.

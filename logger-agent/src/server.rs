@@ -43,8 +43,10 @@ pub struct ServerConfig {
     pub accept: Vec<Source>,
     /// The maximum size of the body of a request.
     pub max_body_bytes: usize,
-    /// The number of records per second.
+    /// The number of records per second of each source.
     pub records_per_second: NonZeroU32,
+    /// The bytes of bodies per second of each source.
+    pub bytes_per_second: NonZeroU32,
     /// The number of connections. Further ones wait to be accepted.
     pub max_connections: usize,
     /// The time in which a body must be received.
@@ -62,6 +64,7 @@ impl ServerConfig {
             accept: Source::ALL.to_vec(),
             max_body_bytes: 10 << 20,
             records_per_second: NonZeroU32::MIN.saturating_add(9_999),
+            bytes_per_second: NonZeroU32::MIN.saturating_add((16 << 20) - 1),
             max_connections: 256,
             body_timeout: Duration::from_secs(30),
             drain_timeout: Duration::from_secs(10),

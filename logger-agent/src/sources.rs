@@ -11,7 +11,7 @@ use std::fmt;
 use clap::ValueEnum;
 use http::HeaderMap;
 
-use crate::record::Draft;
+use crate::record::{self, Draft};
 
 pub use activity::Activity;
 pub use audit::Audit;
@@ -31,6 +31,15 @@ pub enum Source {
 impl Source {
     /// All sources.
     pub const ALL: [Source; 2] = [Source::Audit, Source::Activity];
+}
+
+impl From<Source> for record::Source {
+    fn from(source: Source) -> Self {
+        match source {
+            Source::Audit => record::Source::Audit,
+            Source::Activity => record::Source::Activity,
+        }
+    }
 }
 
 /// A source of user activity that sends HTTP requests to the agent.

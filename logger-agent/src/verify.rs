@@ -141,12 +141,17 @@ impl fmt::Display for Summary {
     }
 }
 
-/// Checks all segments of a directory in constant memory. `report` gets each defect.
+/// Checks all segments of a directory, and those with audit events in its subdirectory, in constant memory. `report` gets each defect.
 ///
 /// # Errors
 /// Fails if the directory cannot be read.
 pub fn verify(files: &dyn FileSystem, directory: &Path, report: &mut dyn FnMut(&Finding)) -> io::Result<Summary> {
-    let names: Vec<_> = files.list(directory)?.into_iter().map(|file| file.name).collect();
+    let mut names: Vec<_> = files.list(directory)?.into_iter().map(|file| file.name).collect();
+    let audit = match files.list(&directory.join(segment::AUDIT_DIRECTORY)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+        audit => audit?,
+    };
+    names.extend(audit.into_iter().map(|file| format!("{}/{}", segment::AUDIT_DIRECTORY, file.name)));
     let mut segments: Vec<_> =
         names.iter().filter_map(|name| segment::split_name(name).map(|(stem, first)| (stem, first, name))).collect();
     segments.sort_unstable();

@@ -113,6 +113,16 @@ impl JournalConfig {
         }
     }
 
+    /// Returns the options of one of two journals that share the retention and the memory.
+    pub(super) fn half(&self) -> Self {
+        JournalConfig {
+            segment_bytes: self.segment_bytes.min(self.retention_bytes / 4),
+            retention_bytes: self.retention_bytes / 2,
+            max_unacknowledged_bytes: self.max_unacknowledged_bytes.div_ceil(2),
+            ..self.clone()
+        }
+    }
+
     /// Returns how long records without a waiting client are not durable.
     pub(super) fn commit_interval(&self) -> Duration {
         match self.durability {

@@ -98,6 +98,10 @@ impl FileSystem for SimulatedDisk {
         Ok(Box::new(SimulatedFile { disk: self.clone(), path: path.to_owned() }))
     }
 
+    fn create_directory(&self, _: &Path) -> io::Result<()> {
+        Ok(())
+    }
+
     fn remove(&self, path: &Path) -> io::Result<()> {
         self.state().files.remove(path).map(|_| ()).ok_or_else(|| io::ErrorKind::NotFound.into())
     }

@@ -49,6 +49,8 @@ pub(super) struct Writer {
     pending: Pending,
     next_sequence: u64,
     last_time: Option<Timestamp>,
+    /// The number and the size of segments in the metrics.
+    reported: (i64, i64),
 }
 
 impl Writer {
@@ -79,6 +81,7 @@ impl Writer {
             pending,
             next_sequence,
             last_time,
+            reported: (0, 0),
         };
         tracing::info!(next_sequence, segments = writer.closed.len(), "recovered the log");
         writer.report_corruption();
@@ -385,8 +388,11 @@ impl Writer {
         self.closed.iter().map(|closed| closed.bytes).sum::<u64>() + active
     }
 
-    fn report_size(&self) {
-        self.metrics.set_segments(self.closed.len() + usize::from(self.active.is_some()), self.bytes());
+    fn report_size(&mut self) {
+        let count = i64::try_from(self.closed.len() + usize::from(self.active.is_some())).unwrap_or(i64::MAX);
+        let bytes = i64::try_from(self.bytes()).unwrap_or(i64::MAX);
+        let (old_count, old_bytes) = std::mem::replace(&mut self.reported, (count, bytes));
+        self.metrics.add_segments(count - old_count, bytes - old_bytes);
     }
 
     /// Logs an error, stores it for health checks, and returns its text.

@@ -16,7 +16,7 @@ use super::{
 use crate::{
     health::Health,
     interface::path,
-    journal::{Acknowledgement, Journal, Reservation},
+    journal::{Acknowledgement, Journals, Reservation},
     metrics::Metrics,
     sources::{Activity, ActivitySource, Audit, RateLimit, Source},
 };
@@ -50,6 +50,22 @@ impl Route {
     }
 }
 
+/// The rates of the sources: one cannot use that of another.
+#[derive(Debug)]
+struct Rates {
+    activity: RateLimit,
+    audit: RateLimit,
+}
+
+impl Rates {
+    fn of(&self, source: Source) -> &RateLimit {
+        match source {
+            Source::Activity => &self.activity,
+            Source::Audit => &self.audit,
+        }
+    }
+}
+
 /// The endpoints of an agent.
 ///
 /// | path | response |
@@ -66,21 +82,24 @@ impl Route {
 /// address that are not complete cannot use all of the memory.
 #[derive(Debug)]
 pub struct Endpoints {
-    journal: Journal,
+    journals: Journals,
     health: Health,
     metrics: Arc<Metrics>,
-    rate: RateLimit,
+    rates: Rates,
     /// The bytes of bodies that are not complete.
     peers: Arc<Shares>,
     config: ServerConfig,
 }
 
 impl Endpoints {
-    /// Creates the endpoints of a journal.
+    /// Creates the endpoints of an agent.
     #[must_use]
-    pub fn new(journal: Journal, health: Health, metrics: Arc<Metrics>, config: ServerConfig) -> Self {
-        let peers = Shares::new(config.max_body_bytes.max(journal.capacity() / 2));
-        Endpoints { journal, health, metrics, rate: RateLimit::new(config.records_per_second), peers, config }
+    pub fn new(journals: Journals, health: Health, metrics: Arc<Metrics>, config: ServerConfig) -> Self {
+        let capacity = Source::ALL.map(|source| journals.of(source.into()).capacity()).into_iter().min();
+        let peers = Shares::new(config.max_body_bytes.max(capacity.unwrap_or_default() / 2));
+        let rate = || RateLimit::new(config.records_per_second, config.bytes_per_second);
+        let rates = Rates { activity: rate(), audit: rate() };
+        Endpoints { journals, health, metrics, rates, peers, config }
     }
 
     /// Responds to a request of a peer.
@@ -92,7 +111,7 @@ impl Endpoints {
         let (route, method) = (Route::of(request.uri().path()), request.method().clone());
         let result = match (route, method) {
             (Some(Route::Ingest(source)), _) if !self.config.accept.contains(&source) => Err(Failure::NotFound),
-            (Some(Route::Ingest(source)), Method::POST) => self.ingest(activity_source(source), request, peer).await,
+            (Some(Route::Ingest(source)), Method::POST) => self.ingest(source, request, peer).await,
             (Some(Route::Ingest(_)), _) => Err(Failure::Method("POST")),
             (Some(Route::Report(report)), Method::GET | Method::HEAD) => Ok(self.report(&report)),
             (Some(Route::Report(_)), _) => Err(Failure::Method("GET, HEAD")),
@@ -124,27 +143,24 @@ impl Endpoints {
         response::text(status, lines.collect::<String>())
     }
 
-    async fn ingest<B>(
-        &self,
-        source: &dyn ActivitySource,
-        request: Request<B>,
-        peer: IpAddr,
-    ) -> Result<FullResponse, Failure>
+    async fn ingest<B>(&self, source: Source, request: Request<B>, peer: IpAddr) -> Result<FullResponse, Failure>
     where
         B: Body<Data = Bytes> + Send,
         B::Error: Into<Box<dyn Error + Send + Sync>>,
     {
         let (parts, body) = request.into_parts();
-        let mut reservation = self.journal.reserve(1)?;
+        let (journal, rate) = (self.journals.of(source.into()), self.rates.of(source));
+        let mut reservation = journal.reserve(1)?;
         let body = self.receive(body, self.peers.share(peer), &mut reservation).await?;
-        let drafts = source.drafts(&parts.headers, &body)?;
+        rate.take_bytes(body.len()).map_err(Failure::RateLimited)?;
+        let drafts = activity_source(source).drafts(&parts.headers, &body)?;
         drop(body);
-        self.rate.take(drafts.len()).map_err(Failure::RateLimited)?;
+        rate.take_records(drafts.len()).map_err(Failure::RateLimited)?;
         let (acknowledgement, status) = match prefers_async(&parts.headers) {
             true => (Acknowledgement::Written, StatusCode::ACCEPTED),
             false => (Acknowledgement::Durable, StatusCode::OK),
         };
-        let receipt = self.journal.append(drafts, acknowledgement, reservation).await?;
+        let receipt = journal.append(drafts, acknowledgement, reservation).await?;
         Ok(response::receipt(status, &receipt))
     }
 
@@ -210,7 +226,7 @@ mod tests {
     use super::*;
     use crate::{
         file_system::Disk,
-        journal::{JournalConfig, JournalThread},
+        journal::{JournalConfig, JournalThreads},
         segment::Series,
     };
 
@@ -218,7 +234,7 @@ mod tests {
 
     struct Fixture {
         endpoints: Endpoints,
-        thread: JournalThread,
+        thread: JournalThreads,
         _directory: tempfile::TempDir,
     }
 
@@ -229,9 +245,9 @@ mod tests {
     fn fixture_in(directory: tempfile::TempDir, config: ServerConfig) -> Fixture {
         let series = Series::new(directory.path(), "log", "0").unwrap();
         let (journal_config, metrics) = (JournalConfig::new(Duration::from_millis(20)), Arc::new(Metrics::new()));
-        let (journal, thread) = Journal::open(Arc::new(Disk), series, journal_config, Arc::clone(&metrics)).unwrap();
-        let health = Health::new(journal.clone(), Duration::from_secs(600));
-        Fixture { endpoints: Endpoints::new(journal, health, metrics, config), thread, _directory: directory }
+        let (journals, thread) = Journals::open(Arc::new(Disk), series, journal_config, Arc::clone(&metrics)).unwrap();
+        let health = Health::new(journals.clone(), Duration::from_secs(600));
+        Fixture { endpoints: Endpoints::new(journals, health, metrics, config), thread, _directory: directory }
     }
 
     fn config() -> ServerConfig {
@@ -367,7 +383,7 @@ mod tests {
     async fn too_many_records_are_rejected_with_a_time_to_retry() {
         let fixture = fixture(ServerConfig { records_per_second: std::num::NonZeroU32::MIN, ..config() });
         assert_eq!(fixture.send("POST", "/activity", "", "{}").await.0, 200);
-        let reservation = fixture.endpoints.journal.reserve(usize::MAX).unwrap();
+        let reservation = fixture.endpoints.journals.of(Source::Activity.into()).reserve(usize::MAX).unwrap();
         let (code, headers, _) = fixture.send("POST", "/activity", "", "{}").await;
         assert_eq!(code, 503);
         assert_eq!(headers["retry-after"], "1");
@@ -381,6 +397,18 @@ mod tests {
             }
         }
         assert_eq!(limited.unwrap()["retry-after"], "1");
+        fixture.thread.stop().await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn large_records_of_one_source_are_limited_and_leave_the_rate_of_another() {
+        let fixture = fixture(ServerConfig { bytes_per_second: std::num::NonZeroU32::MIN, ..config() });
+        assert_eq!(fixture.send("POST", "/activity", "", "{}").await.0, 200);
+        let (code, headers, text) = fixture.send("POST", "/activity", "", "{}").await;
+        assert_eq!((code, text.as_str()), (429, "too many records or bytes per second; retry later\n"));
+        assert_eq!(headers["retry-after"], "1");
+        let list = r#"{"kind":"EventList","apiVersion":"audit.k8s.io/v1","items":[]}"#;
+        assert_eq!(fixture.send("POST", "/audit", "", list).await.0, 200);
         fixture.thread.stop().await.unwrap();
     }
 }

@@ -36,7 +36,7 @@ pub(super) enum Failure {
     Timeout(Duration),
     #[error("the bodies of this address exceed {0} bytes; retry later")]
     PeerBytes(usize),
-    #[error("too many records per second; retry later")]
+    #[error("too many records or bytes per second; retry later")]
     RateLimited(Duration),
     #[error(transparent)]
     Invalid(#[from] SourceError),

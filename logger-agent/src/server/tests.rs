@@ -14,7 +14,7 @@ use super::{Endpoints, Server, ServerConfig, ServerError};
 use crate::{
     file_system::Disk,
     health::Health,
-    journal::{Journal, JournalConfig, JournalThread},
+    journal::{JournalConfig, JournalThreads, Journals},
     metrics::Metrics,
     segment::Series,
 };
@@ -32,7 +32,7 @@ struct Fixture {
     address: SocketAddr,
     cancelled: CancellationToken,
     server: JoinSet<Result<(), ServerError>>,
-    thread: JournalThread,
+    thread: JournalThreads,
     _directory: tempfile::TempDir,
 }
 
@@ -45,9 +45,9 @@ impl Fixture {
         let directory = tempfile::tempdir().unwrap();
         let series = Series::new(directory.path(), "log", "0").unwrap();
         let (journal_config, metrics) = (JournalConfig::new(Duration::from_millis(20)), Arc::new(Metrics::new()));
-        let (journal, thread) = Journal::open(Arc::new(Disk), series, journal_config, Arc::clone(&metrics)).unwrap();
-        let health = Health::new(journal.clone(), Duration::from_secs(600));
-        let endpoints = Endpoints::new(journal, health, metrics, config.clone());
+        let (journals, thread) = Journals::open(Arc::new(Disk), series, journal_config, Arc::clone(&metrics)).unwrap();
+        let health = Health::new(journals.clone(), Duration::from_secs(600));
+        let endpoints = Endpoints::new(journals, health, metrics, config.clone());
         let (server, cancelled) = (Server::bind(config).unwrap(), CancellationToken::new());
         let address = server.local_address();
         let server = JoinSet::from_iter([server.run(endpoints, cancelled.clone())]);

@@ -11,7 +11,7 @@ const MAX_MEMORY_KIB: u64 = 96 << 10;
 #[cfg(target_os = "linux")]
 fn many_small_items_do_not_exhaust_the_memory() {
     let directory = tempfile::tempdir().unwrap();
-    let agent = Agent::start(directory.path(), &[]);
+    let agent = Agent::start(directory.path(), &["--bytes-per-second", "1Gi"]);
     let list = |item: &str, count: usize| {
         let items = vec![item; count].join(",");
         format!(r#"{{"kind":"EventList","apiVersion":"audit.k8s.io/v1","items":[{items}]}}"#)
@@ -22,9 +22,10 @@ fn many_small_items_do_not_exhaust_the_memory() {
         thread::scope(|scope| {
             for _ in 0..2 {
                 scope.spawn(|| {
-                    let code = agent.client().unwrap().post("/audit", "", &body).unwrap();
-                    // Two incomplete bodies can exceed the share of an address.
-                    assert!(code == expected || code == 503, "{code} instead of {expected}");
+                    // Two incomplete bodies can exceed the share of an address. Their connections are closed.
+                    if let Ok(code) = agent.client().unwrap().post("/audit", "", &body) {
+                        assert!(code == expected || code == 503, "{code} instead of {expected}");
+                    }
                 });
             }
         });
