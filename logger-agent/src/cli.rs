@@ -102,7 +102,8 @@ pub struct RunOptions {
     /// The size of records per second of each source. Further ones are rejected with code 429.
     #[arg(long, env = "LOGGER_BYTES_PER_SECOND", default_value = "16Mi", value_parser = parse_rate)]
     bytes_per_second: NonZeroU32,
-    /// The number of connections. Further ones wait to be accepted.
+    /// The number of connections, of which each address has at most half. Further ones are closed, except for health
+    /// checks and metrics.
     #[arg(long, env = "LOGGER_MAX_CONNECTIONS", default_value = "256")]
     max_connections: NonZeroUsize,
 }

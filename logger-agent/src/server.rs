@@ -3,28 +3,31 @@
 //! It does not use the server of `kubewright-manager`, whose package contains the client of the API server and its TLS
 //! libraries: an agent needs neither, and is a small static program.
 
+mod admission;
 mod connection;
+mod deadline;
 mod endpoints;
 mod response;
 mod shares;
 
 use std::{
     io,
-    net::{IpAddr, SocketAddr, TcpListener as StdTcpListener},
+    net::{SocketAddr, TcpListener as StdTcpListener},
     num::NonZeroU32,
     sync::Arc,
     time::Duration,
 };
 
 use tokio::{
-    net::{TcpListener, TcpStream},
-    sync::{OwnedSemaphorePermit, Semaphore},
+    net::TcpListener,
     task::{JoinError, JoinSet},
     time::{sleep, timeout},
 };
 use tokio_util::sync::CancellationToken;
 
 use crate::{record::MAX_LINE, sources::Source};
+
+use admission::Admission;
 
 pub use endpoints::Endpoints;
 
@@ -47,7 +50,8 @@ pub struct ServerConfig {
     pub records_per_second: NonZeroU32,
     /// The bytes of bodies per second of each source.
     pub bytes_per_second: NonZeroU32,
-    /// The number of connections. Further ones wait to be accepted.
+    /// The number of connections, of which each peer has at most half. Further ones are closed, except for a reserve for
+    /// health checks and metrics.
     pub max_connections: usize,
     /// The time in which a body must be received.
     pub body_timeout: Duration,
@@ -100,7 +104,9 @@ pub enum ServerError {
 /// Listens on one address, and serves endpoints.
 ///
 /// Guarantees:
-/// - the size and the time of headers and bodies, the number of connections, and the rate of records are limited;
+/// - the size and the time of headers and bodies, the time in which responses are read, the number of connections, and
+///   the rate of records are limited;
+/// - a peer that opens connections or does not read responses does not prevent the health checks of others;
 /// - after a cancellation, no connection is accepted, and requests in progress are completed within the drain timeout;
 /// - all connections end with [`run`](Self::run): no task is detached.
 #[derive(Debug)]
@@ -141,7 +147,7 @@ impl Server {
     pub async fn run(self, endpoints: Endpoints, cancelled: CancellationToken) -> Result<(), ServerError> {
         let endpoints = Arc::new(endpoints);
         let listener = TcpListener::from_std(self.listener).map_err(ServerError::Listen)?;
-        let permits = Arc::new(Semaphore::new(self.config.max_connections.clamp(1, Semaphore::MAX_PERMITS)));
+        let admission = Admission::new(self.config.max_connections);
         let (draining, mut tasks) = (CancellationToken::new(), JoinSet::new());
         tracing::info!(address = %self.address, "serving");
         loop {
@@ -149,12 +155,15 @@ impl Server {
                 biased;
                 () = cancelled.cancelled() => break,
                 Some(ended) = tasks.join_next() => log_panic(ended),
-                accepted = accept(&listener, &permits) => match accepted {
-                    Ok((stream, permit, peer)) => {
-                        let serve = connection::serve(stream, peer, Arc::clone(&endpoints), draining.clone());
+                accepted = listener.accept() => match accepted {
+                    Ok((stream, address)) => {
+                        let peer = address.ip();
+                        // Without a place, the connection is closed.
+                        let Some(admitted) = admission.admit(peer) else { continue };
+                        let (endpoints, draining) = (Arc::clone(&endpoints), draining.clone());
                         tasks.spawn(async move {
-                            serve.await;
-                            drop(permit);
+                            connection::serve(stream, peer, admitted.kind, endpoints, draining).await;
+                            drop(admitted);
                         });
                     }
                     Err(error) => {
@@ -169,15 +178,6 @@ impl Server {
         drain(&mut tasks, self.config.drain_timeout).await;
         Ok(())
     }
-}
-
-async fn accept(
-    listener: &TcpListener,
-    permits: &Arc<Semaphore>,
-) -> io::Result<(TcpStream, OwnedSemaphorePermit, IpAddr)> {
-    let permit = Arc::clone(permits).acquire_owned().await.map_err(io::Error::other)?;
-    let (stream, peer) = listener.accept().await?;
-    Ok((stream, permit, peer.ip()))
 }
 
 /// Waits for the connections, and closes those that exceed the timeout.

@@ -126,6 +126,14 @@ impl Endpoints {
         })
     }
 
+    /// Responds to a request of a connection for probes.
+    pub(super) fn respond_to_probe<B>(&self, request: &Request<B>) -> FullResponse {
+        match (Route::of(request.uri().path()), request.method()) {
+            (Some(Route::Report(report)), &Method::GET | &Method::HEAD) => self.report(&report),
+            _ => Failure::Connections.into_response(),
+        }
+    }
+
     fn report(&self, report: &Report) -> FullResponse {
         let (health, warnings) = match report {
             Report::Live => (self.health.live(), Vec::new()),

@@ -34,6 +34,8 @@ pub(super) enum Failure {
     Incomplete,
     #[error("the body was not received within {0:?}")]
     Timeout(Duration),
+    #[error("too many connections; retry later")]
+    Connections,
     #[error("the bodies of this address exceed {0} bytes; retry later")]
     PeerBytes(usize),
     #[error("too many records or bytes per second; retry later")]
@@ -52,7 +54,7 @@ impl Failure {
             Failure::RateLimited(_) => Some(Rejected::RateLimited),
             Failure::Invalid(_) | Failure::Incomplete | Failure::Timeout(_) => Some(Rejected::Invalid),
             Failure::PeerBytes(_) | Failure::Append(AppendError::Full) => Some(Rejected::QueueFull),
-            Failure::NotFound | Failure::Method(_) | Failure::Append(_) => None,
+            Failure::NotFound | Failure::Method(_) | Failure::Connections | Failure::Append(_) => None,
         }
     }
 
@@ -64,7 +66,7 @@ impl Failure {
             Failure::Incomplete | Failure::Invalid(_) => StatusCode::BAD_REQUEST,
             Failure::Timeout(_) => StatusCode::REQUEST_TIMEOUT,
             Failure::RateLimited(_) => StatusCode::TOO_MANY_REQUESTS,
-            Failure::PeerBytes(_) | Failure::Append(_) => StatusCode::SERVICE_UNAVAILABLE,
+            Failure::Connections | Failure::PeerBytes(_) | Failure::Append(_) => StatusCode::SERVICE_UNAVAILABLE,
         };
         let mut response = text(status, format!("{self}\n"));
         let headers = response.headers_mut();
@@ -76,7 +78,7 @@ impl Failure {
                 let seconds = pause.as_secs() + u64::from(pause.subsec_nanos() > 0);
                 headers.insert(RETRY_AFTER, seconds.max(RETRY_SECONDS).into());
             }
-            Failure::PeerBytes(_) | Failure::Append(_) => {
+            Failure::Connections | Failure::PeerBytes(_) | Failure::Append(_) => {
                 headers.insert(RETRY_AFTER, RETRY_SECONDS.into());
             }
             // The rest of the body is not read.

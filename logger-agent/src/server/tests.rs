@@ -6,7 +6,7 @@ use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpSocket, TcpStream},
     task::{JoinSet, yield_now},
-    time::timeout,
+    time::{Instant, timeout},
 };
 use tokio_util::sync::CancellationToken;
 
@@ -56,6 +56,24 @@ impl Fixture {
 
     async fn connect(&self) -> Client {
         Client(TcpStream::connect(self.address).await.unwrap())
+    }
+
+    /// Connects from another address of the loopback interface.
+    async fn connect_from(&self, address: [u8; 4]) -> Client {
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.bind((address, 0).into()).unwrap();
+        Client(socket.connect(self.address).await.unwrap())
+    }
+
+    /// Posts a record, and returns the first line of the response, if there is one.
+    async fn try_post_record(&self) -> Option<String> {
+        let mut client = self.connect().await;
+        let length = RECORD.len();
+        let request = format!("{START}connection: close\r\ncontent-length: {length}\r\n\r\n{RECORD}");
+        client.0.write_all(request.as_bytes()).await.ok()?;
+        let mut text = String::new();
+        client.0.read_to_string(&mut text).await.ok()?;
+        Some(text.lines().next()?.to_owned())
     }
 
     /// Posts a record on a new connection, and returns the first line of the response.
@@ -170,18 +188,59 @@ async fn the_time_of_headers_is_limited() {
     fixture.stop().await;
 }
 
-#[tokio::test(start_paused = true)]
-async fn the_number_of_connections_is_limited() {
+#[tokio::test]
+async fn the_number_of_connections_is_limited_except_for_probes() {
     let fixture = Fixture::start(ServerConfig { max_connections: 1, ..config() });
     let mut first = fixture.connect().await;
     first.send(LIVE).await;
     assert_eq!(first.status_line().await, "HTTP/1.1 200 OK");
     let mut second = fixture.connect().await;
     second.send(LIVE).await;
-    // Shorter than the time after which the server closes the first connection.
-    assert!(timeout(Duration::from_secs(60), second.0.readable()).await.is_err(), "the second connection waits");
+    let response = second.read_to_end().await;
+    assert!(response.starts_with("HTTP/1.1 200 OK") && response.ends_with("ok"), "{response}");
+    let mut third = fixture.connect().await;
+    third.send(&format!("{START}content-length: 2\r\n\r\n{{}}")).await;
+    let response = third.read_to_end().await;
+    assert!(response.starts_with("HTTP/1.1 503 ") && response.ends_with("too many connections; retry later\n"));
     drop(first);
-    assert_eq!(second.status_line().await, "HTTP/1.1 200 OK");
+    let posted = async { while fixture.try_post_record().await.as_deref() != Some("HTTP/1.1 200 OK") {} };
+    within(posted).await;
+    fixture.stop().await;
+}
+
+#[tokio::test]
+async fn connections_of_one_peer_do_not_stop_probes() {
+    let fixture = Fixture::start(ServerConfig { max_connections: 8, ..config() });
+    let mut held = Vec::new();
+    for _ in 0..64 {
+        held.push(fixture.connect().await);
+    }
+    for path in ["livez", "metrics"] {
+        let mut probe = fixture.connect_from([127, 0, 0, 2]).await;
+        probe.send(&format!("GET /{path} HTTP/1.1\r\nhost: agent\r\nconnection: close\r\n\r\n")).await;
+        let response = probe.read_to_end().await;
+        assert!(response.starts_with("HTTP/1.1 200 OK"), "{response}");
+    }
+    drop(held);
+    fixture.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_never_reads_loses_its_connection() {
+    let fixture = Fixture::start(config());
+    let mut client = fixture.connect().await;
+    let requests = "GET /metrics HTTP/1.1\r\nhost: agent\r\n\r\n".repeat(100);
+    let written = async { while client.0.write_all(requests.as_bytes()).await.is_ok() {} };
+    within(written).await;
+    fixture.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_connection_without_a_request_ends_soon() {
+    let fixture = Fixture::start(config());
+    let (mut client, started) = (fixture.connect().await, Instant::now());
+    assert_eq!(client.read_to_end().await, "");
+    assert!(started.elapsed() <= Duration::from_secs(11), "{:?}", started.elapsed());
     fixture.stop().await;
 }
 
@@ -247,9 +306,7 @@ async fn incomplete_bodies_of_one_peer_do_not_use_all_memory() {
         drop(client.0.write_all(part.as_bytes()).await);
         held.push(client);
     }
-    let other = TcpSocket::new_v4().unwrap();
-    other.bind(([127, 0, 0, 2], 0).into()).unwrap();
-    let mut client = Client(other.connect(fixture.address).await.unwrap());
+    let mut client = fixture.connect_from([127, 0, 0, 2]).await;
     let length = RECORD.len();
     client.send(&format!("{START}content-length: {length}\r\n\r\n{RECORD}")).await;
     assert_eq!(client.status_line().await, "HTTP/1.1 200 OK");
