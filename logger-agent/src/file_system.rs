@@ -96,6 +96,10 @@ pub struct FileInfo {
 }
 
 /// The file system of the operating system.
+///
+/// Guarantees:
+/// - only the owner can access the files that it creates: records can contain Secrets;
+/// - symbolic links are not followed, and other files than regular ones are not opened.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Disk;
 
@@ -119,15 +123,15 @@ impl FileSystem for Disk {
     }
 
     fn read(&self, path: &Path) -> io::Result<Box<dyn Read>> {
-        Ok(Box::new(File::open(path)?))
+        Ok(Box::new(open_regular(options().read(true), path)?))
     }
 
     fn create(&self, path: &Path) -> io::Result<Box<dyn SegmentFile>> {
-        Ok(Box::new(DiskFile(OpenOptions::new().append(true).create_new(true).open(path)?)))
+        Ok(Box::new(DiskFile(open_regular(options().append(true).create_new(true), path)?)))
     }
 
     fn open(&self, path: &Path) -> io::Result<Box<dyn SegmentFile>> {
-        Ok(Box::new(DiskFile(OpenOptions::new().append(true).open(path)?)))
+        Ok(Box::new(DiskFile(open_regular(options().append(true), path)?)))
     }
 
     fn create_directory(&self, path: &Path) -> io::Result<()> {
@@ -158,13 +162,39 @@ impl FileSystem for Disk {
     }
 
     fn lock(&self, path: &Path) -> io::Result<Lock> {
-        let file = OpenOptions::new().write(true).create(true).truncate(false).open(path)?;
+        let file = open_regular(options().write(true).create(true).truncate(false), path)?;
         match file.try_lock() {
             Ok(()) => Ok(Box::new(file)),
             Err(TryLockError::WouldBlock) => Err(io::ErrorKind::WouldBlock.into()),
             Err(TryLockError::Error(error)) => Err(error),
         }
     }
+}
+
+/// Opens a regular file.
+fn open_regular(options: &OpenOptions, path: &Path) -> io::Result<File> {
+    let file = options.open(path)?;
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file")),
+    }
+}
+
+/// Returns options that do not follow a symbolic link and do not wait for the other end of a pipe.
+#[cfg(unix)]
+fn options() -> OpenOptions {
+    use std::os::unix::fs::OpenOptionsExt;
+
+    use rustix::fs::OFlags;
+
+    let mut options = OpenOptions::new();
+    options.mode(0o600).custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed());
+    options
+}
+
+#[cfg(not(unix))]
+fn options() -> OpenOptions {
+    OpenOptions::new()
 }
 
 #[cfg(unix)]
@@ -224,5 +254,44 @@ mod tests {
         assert_eq!(fs::read(&path).unwrap(), b"one three");
         assert_eq!(Disk.create(&path).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
         assert_eq!(Disk.list(directory.path()).unwrap()[0].bytes, 9);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_symbolic_link_is_not_followed() {
+        let directory = tempfile::tempdir().unwrap();
+        let (target, link) = (directory.path().join("target"), directory.path().join("link"));
+        fs::write(&target, "important").unwrap();
+        std::os::unix::fs::symlink(&target, &link).unwrap();
+        assert!(Disk.open(&link).is_err() && Disk.create(&link).is_err());
+        assert!(Disk.read(&link).is_err() && Disk.lock(&link).is_err());
+        assert_eq!(fs::read(&target).unwrap(), b"important");
+        std::os::unix::fs::symlink(directory.path(), directory.path().join("audit")).unwrap();
+        let error = Disk.create_directory(&directory.path().join("audit")).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::NotADirectory);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_pipe_does_not_block_the_writer() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("pipe");
+        assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+        assert!(Disk.open(&path).is_err() && Disk.lock(&path).is_err());
+        let error = Disk.read(&path).err().unwrap();
+        assert_eq!(error.to_string(), "not a regular file");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn other_users_cannot_read_files() {
+        use std::os::unix::fs::PermissionsExt;
+
+        let directory = tempfile::tempdir().unwrap();
+        let paths = ["segment", "lock", "audit"].map(|name| directory.path().join(name));
+        drop((Disk.create(&paths[0]).unwrap(), Disk.lock(&paths[1]).unwrap()));
+        Disk.create_directory(&paths[2]).unwrap();
+        let modes = paths.map(|path| path.metadata().unwrap().permissions().mode() & 0o777);
+        assert_eq!(modes, [0o600, 0o600, 0o700]);
     }
 }
