@@ -22,6 +22,9 @@ const LINE_OVERHEAD: usize = 192;
 /// The maximum length of a line, with its newline.
 pub const MAX_LINE: u64 = 16 << 20;
 
+/// The maximum sequence number: every JSON parser represents it exactly.
+pub const MAX_SEQUENCE: u64 = (1 << 53) - 1;
+
 /// Where a record comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -122,6 +125,9 @@ pub enum RecordError {
     /// The checksum is correct, but the line is not a record.
     #[error("not a record: {0}")]
     Json(#[from] serde_json::Error),
+    /// The sequence number exceeds [`MAX_SEQUENCE`].
+    #[error("the sequence number {0} exceeds {max}", max = MAX_SEQUENCE)]
+    Sequence(u64),
     /// The line exceeds [`MAX_LINE`].
     #[error("the line is longer than {} bytes", MAX_LINE)]
     TooLong,
@@ -153,7 +159,11 @@ pub fn parse(line: &[u8]) -> Result<Record, RecordError> {
     if found != computed.as_bytes() {
         return Err(RecordError::Checksum { found: String::from_utf8_lossy(found).into_owned(), computed });
     }
-    Ok(serde_json::from_slice(line)?)
+    let record: Record = serde_json::from_slice(line)?;
+    match record.sequence <= MAX_SEQUENCE {
+        true => Ok(record),
+        false => Err(RecordError::Sequence(record.sequence)),
+    }
 }
 
 /// Splits a line into the bytes that the checksum covers, and the digits of the checksum.
@@ -251,7 +261,7 @@ mod tests {
     proptest! {
         #[test]
         fn records_survive_a_round_trip(
-            sequence: u64,
+            sequence in 0..=MAX_SEQUENCE,
             nanoseconds in 0_i128..4_000_000_000_000_000_000,
             source in source(),
             id: Option<String>,

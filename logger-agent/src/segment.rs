@@ -7,7 +7,7 @@ use std::{
 
 use kubewright_names::validation;
 
-use crate::record::{self, MAX_LINE, Record, RecordError};
+use crate::record::{self, MAX_LINE, MAX_SEQUENCE, Record, RecordError};
 
 /// The extension of segments.
 const EXTENSION: &str = ".ndjson";
@@ -107,7 +107,8 @@ impl Series {
     /// Returns the first sequence number of a segment of this series; `None` for other files.
     #[must_use]
     pub fn parse(&self, file_name: &str) -> Option<u64> {
-        split_name(file_name).filter(|(stem, _)| *stem == self.stem).map(|(_, first)| first)
+        let (stem, first) = split_name(file_name)?;
+        (stem == self.stem && first <= MAX_SEQUENCE).then_some(first)
     }
 }
 
@@ -213,6 +214,8 @@ mod tests {
             "access-log-web-7f4-x2.a-42.ndjson",
             "access-log-web-7f4-x2.a-+0000000000000000042.ndjson",
             "access-log-web-7f4-x2.a-99999999999999999999.ndjson",
+            "access-log-web-7f4-x2.a-09007199254740992.ndjson",
+            "access-log-web-7f4-x2.a-00009007199254740992.ndjson",
             "access-log-web-7f4-x2.a-00000000000000000042.json",
             "access-log-web-7f4-x2.a.lock",
         ] {

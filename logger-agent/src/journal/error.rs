@@ -37,6 +37,15 @@ pub enum JournalError {
         /// The error of the operating system.
         source: io::Error,
     },
+    /// The sequence number after a segment is too large.
+    #[error(
+        "the sequence numbers end with the segment `{}`; move it to another directory if another process created it",
+        .path.display()
+    )]
+    Sequence {
+        /// The segment.
+        path: PathBuf,
+    },
     /// The thread of the journal cannot be started.
     #[error("cannot start the thread of the journal: {0}")]
     Thread(io::Error),

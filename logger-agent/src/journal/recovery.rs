@@ -18,6 +18,7 @@ use crate::{
     deduplication::{Deduplicator, Key, Keys},
     file_system::{FileInfo, FileSystem},
     metrics::Metrics,
+    record::MAX_SEQUENCE,
     segment::{self, Scan, Series},
 };
 
@@ -124,14 +125,14 @@ impl Recovery<'_> {
             Err(error) => {
                 tracing::error!(segment = %path.display(), %error, "the last segment cannot be read; it remains");
                 // It has fewer records than bytes, so that no sequence number is used twice.
-                recovered.next_sequence = first.saturating_add(file.bytes);
+                recovered.next_sequence = self.next_sequence(first, file.bytes)?;
                 return Ok(None);
             }
         };
         let scan = content.scan;
         // A corrupt line had a sequence number as well.
-        let after_last = content.last.map_or(0, |(sequence, _)| sequence.saturating_add(1));
-        recovered.next_sequence = first.saturating_add(scan.lines).max(after_last);
+        let after_last = content.last.map_or(0, |(sequence, _)| sequence + 1);
+        recovered.next_sequence = self.next_sequence(first, scan.lines.max(after_last.saturating_sub(first)))?;
         recovered.last_time = content.last.map(|(_, time)| time);
         let mut file = self.files.open(&path).map_err(|source| JournalError::recover(&path, source))?;
         if scan.torn_bytes() > 0 {
@@ -148,6 +149,12 @@ impl Recovery<'_> {
             recovered.active = Some(Active::new(file, first, scan.complete_bytes, self.now));
         }
         Ok(Some(content))
+    }
+
+    /// Returns the sequence number after this number of records of a segment.
+    fn next_sequence(&self, first: u64, records: u64) -> Result<u64, JournalError> {
+        let next = first.checked_add(records).filter(|next| *next <= MAX_SEQUENCE);
+        next.ok_or_else(|| JournalError::Sequence { path: self.series.path(first) })
     }
 
     /// Adds the ids of earlier segments, latest first, until enough are known. A segment that cannot be read is

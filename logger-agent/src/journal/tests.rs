@@ -19,8 +19,9 @@ use super::{
     writer::Writer,
 };
 use crate::{
+    file_system::FileSystem,
     metrics::{Metrics, Removed},
-    record::{Draft, Record, Source},
+    record::{self, Draft, MAX_SEQUENCE, Record, Source},
     segment::{self, Series},
 };
 
@@ -384,6 +385,53 @@ fn a_corrupt_segment_is_reported_until_it_is_removed() {
     fixture.restart();
     assert_eq!(fixture.segments(), [2]);
     assert_eq!(fixture.writer.status().corrupt_segment(), None);
+}
+
+/// Creates a segment that the writer did not create.
+fn plant(fixture: &Fixture, first: u64, content: &str) {
+    let mut file = fixture.disk.create(&series().path(first)).unwrap();
+    file.append(content.as_bytes()).unwrap();
+}
+
+#[test]
+fn a_file_with_the_highest_sequence_number_erases_no_record() {
+    let mut fixture = Fixture::new(JournalConfig { segment_bytes: 100, ..config() });
+    drop(fixture.append(None, "{}"));
+    fixture.disk.create(&series().path(u64::MAX)).unwrap();
+    fixture.restart();
+    (0..3).for_each(|_| drop(fixture.append(None, "{}")));
+    assert_eq!(fixture.sequences(), [0, 1, 2, 3]);
+    let body = serde_json::from_str("{}").unwrap();
+    let draft = Draft::new(Source::Activity, None, body);
+    let line = record::encode(u64::MAX, fixture.now.time, &draft);
+    let path = fixture.disk.contents().into_iter().rev().nth(1).unwrap().0;
+    fixture.disk.edit(&path, |content| content.extend(line.bytes()));
+    fixture.restart();
+    (0..2).for_each(|_| drop(fixture.append(None, "{}")));
+    assert_eq!(fixture.sequences(), [0, 1, 2, 3, 5, 6], "the forged line counts as one");
+}
+
+#[test]
+fn the_last_sequence_number_is_a_start_error() {
+    let fixture = Fixture::new(config());
+    let draft = Draft::new(Source::Activity, None, serde_json::from_str("{}").unwrap());
+    plant(&fixture, MAX_SEQUENCE, &record::encode(MAX_SEQUENCE, fixture.now.time, &draft));
+    let (files, status) = (Arc::new(fixture.disk.clone()), Arc::new(Status::default()));
+    let error = Writer::recover(files, series(), config(), Arc::clone(&fixture.metrics), status).unwrap_err();
+    assert!(error.to_string().starts_with("the sequence numbers end with the segment `"), "{error}");
+}
+
+#[test]
+fn a_planted_segment_with_records_is_not_truncated() {
+    let mut fixture = Fixture::new(JournalConfig { segment_bytes: 100, ..config() });
+    drop(fixture.append(None, "{}"));
+    let content = "important\n";
+    plant(&fixture, 1, content);
+    let error = receipt(fixture.append(None, "{}")).unwrap_err();
+    assert!(error.to_string().ends_with("of the next record exists and has records"), "{error}");
+    assert_eq!(fixture.disk.contents()[1].1, content.as_bytes());
+    fixture.disk.edit(&series().path(1), Vec::clear);
+    assert_eq!(sequence(fixture.append(None, "{}")), 1, "an empty file is used");
 }
 
 /// What can happen to a journal.

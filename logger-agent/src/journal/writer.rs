@@ -3,6 +3,7 @@
 use std::{
     collections::VecDeque,
     io,
+    path::Path,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -23,8 +24,8 @@ use crate::{
     deduplication::{Deduplicator, Keys, Known},
     file_system::{FileSystem, SegmentFile},
     metrics::{Dropped, Metrics, Removed},
-    record::{self, Draft, Source},
-    segment::Series,
+    record::{self, Draft, MAX_SEQUENCE, Source},
+    segment::{self, Series},
 };
 
 /// The maximum time between two checks of the ages of segments.
@@ -49,6 +50,8 @@ pub(super) struct Writer {
     pending: Pending,
     next_sequence: u64,
     last_time: Option<Timestamp>,
+    /// The segment without durable records that could not be removed.
+    left_over: Option<u64>,
     /// The number and the size of segments in the metrics.
     reported: (i64, i64),
 }
@@ -81,6 +84,7 @@ impl Writer {
             pending,
             next_sequence,
             last_time,
+            left_over: None,
             reported: (0, 0),
         };
         tracing::info!(next_sequence, segments = writer.closed.len(), "recovered the log");
@@ -134,11 +138,14 @@ impl Writer {
             Some(Known::New) | None => {}
         }
         let sequence = self.next_sequence;
+        if sequence > MAX_SEQUENCE {
+            return Err(io::Error::other("no sequence number is left"));
+        }
         let line = record::encode(sequence, now.time, draft);
         self.rotate_before(line.len(), now.instant);
         self.write(&line, now.instant)?;
         self.check_clock(now);
-        self.next_sequence = sequence.saturating_add(1);
+        self.next_sequence = sequence + 1;
         self.metrics.add_record(draft.source(), line.len());
         if let Some(key) = key {
             self.deduplicator.insert(key);
@@ -191,16 +198,18 @@ impl Writer {
 
     /// Takes the active segment out of the writer, or creates one.
     fn take_active(&mut self, now: Instant) -> io::Result<Active> {
-        self.active.take().map_or_else(|| self.create(now), Ok)
+        match self.active.take() {
+            Some(active) => Ok(active),
+            None => self.create(now),
+        }
     }
 
     /// Creates a segment with all records that are not durable.
-    fn create(&self, now: Instant) -> io::Result<Active> {
+    fn create(&mut self, now: Instant) -> io::Result<Active> {
         let first = self.pending.first_sequence().unwrap_or(self.next_sequence);
         let path = self.series.path(first);
         let mut file = match self.files.create(&path) {
-            // What an earlier failure left: no durable record has this sequence number.
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => self.files.open(&path)?,
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => self.reopen(first, &path)?,
             result => result?,
         };
         let initialized = self.initialize(&mut *file);
@@ -213,6 +222,15 @@ impl Writer {
         }
         tracing::debug!(segment = %path.display(), "created a segment");
         Ok(active)
+    }
+
+    /// Opens an existing file, whose content is replaced: what an earlier failure left, or a file without a record.
+    fn reopen(&self, first: u64, path: &Path) -> io::Result<Box<dyn SegmentFile>> {
+        if self.left_over != Some(first) && segment::scan(self.files.read(path)?, |_, _| {})?.lines > 0 {
+            let text = format!("the segment `{}` of the next record exists and has records", path.display());
+            return Err(io::Error::other(text));
+        }
+        self.files.open(path)
     }
 
     /// Makes an empty file durable in its directory.
@@ -376,9 +394,10 @@ impl Writer {
     }
 
     /// Removes a segment without durable records.
-    fn remove(&self, first: u64) {
+    fn remove(&mut self, first: u64) {
         let segment = self.series.path(first);
         if let Err(error) = self.files.remove(&segment) {
+            self.left_over = Some(first);
             tracing::warn!(segment = %segment.display(), %error, "an empty segment cannot be removed");
         }
     }
