@@ -75,27 +75,47 @@ pub enum Finding {
     },
 }
 
+/// Text without characters that control a terminal or begin a line.
+struct Printable<'a>(&'a str);
+
+impl fmt::Display for Printable<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.chars().try_for_each(|character| match character {
+            // These are printable.
+            '"' | '\'' | '\\' => write!(f, "{character}"),
+            _ => write!(f, "{}", character.escape_debug()),
+        })
+    }
+}
+
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Names, ids and errors contain text of others.
+        write!(f, "{}", Printable(&self.text()))
+    }
+}
+
+impl Finding {
+    fn text(&self) -> String {
         match self {
             Finding::Gap { segment, first, last } => {
                 let count = last - first + 1;
-                write!(f, "{segment}: gap: {count} records are missing, {first} to {last}")
+                format!("{segment}: gap: {count} records are missing, {first} to {last}")
             }
             Finding::Duplicate { segment, line, sequence } => {
-                write!(f, "{segment}:{line}: duplicate: sequence number {sequence} does not exceed the one before")
+                format!("{segment}:{line}: duplicate: sequence number {sequence} does not exceed the one before")
             }
             Finding::DuplicateId { segment, line, id } => {
-                write!(f, "{segment}:{line}: duplicate: a record with the id `{id}` precedes")
+                format!("{segment}:{line}: duplicate: a record with the id `{id}` precedes")
             }
-            Finding::Corrupt { segment, line, error } => write!(f, "{segment}:{line}: corrupt: {error}"),
+            Finding::Corrupt { segment, line, error } => format!("{segment}:{line}: corrupt: {error}"),
             Finding::TornTail { segment, bytes } => {
-                write!(f, "{segment}: torn tail: {bytes} bytes after the last complete record")
+                format!("{segment}: torn tail: {bytes} bytes after the last complete record")
             }
             Finding::Misnamed { segment, sequence } => {
-                write!(f, "{segment}: wrong name: its first record has the sequence number {sequence}")
+                format!("{segment}: wrong name: its first record has the sequence number {sequence}")
             }
-            Finding::Unreadable { segment, error } => write!(f, "{segment}: cannot be read: {error}"),
+            Finding::Unreadable { segment, error } => format!("{segment}: cannot be read: {error}"),
         }
     }
 }
@@ -128,6 +148,7 @@ pub struct Summary {
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (stem, Series { segments, records, bytes, range }) in &self.series {
+            let stem = Printable(stem);
             write!(f, "{stem}: {records} records in {segments} segments, {bytes} bytes")?;
             match range {
                 Some((first, last)) => writeln!(f, ", sequence numbers {first} to {last}")?,
@@ -330,5 +351,14 @@ mod tests {
                 format!("{}: torn tail: 4 bytes after the last complete record", name(5)),
             ]
         );
+    }
+
+    #[test]
+    fn an_id_with_control_characters_prints_no_line() {
+        let id = "\u{1b}[2J\n0 findings\u{202e}\\";
+        let (findings, _) = findings(&[("0", 0, line(0, id) + &line(1, id))]);
+        let name = "a-0-00000000000000000000.ndjson";
+        let text = "duplicate: a record with the id `\\u{1b}[2J\\n0 findings\\u{202e}\\` precedes";
+        assert_eq!(findings, [format!("{name}:2: {text}")]);
     }
 }
