@@ -4,7 +4,7 @@
 use std::{
     collections::{BTreeMap, VecDeque},
     io,
-    time::{Instant, SystemTime},
+    time::{Duration, Instant, SystemTime},
 };
 
 use jiff::Timestamp;
@@ -69,7 +69,7 @@ impl Recovery<'_> {
     /// Recovers all segments. Only the last one is changed: its torn tail is truncated.
     pub(super) fn run(&self) -> Result<Recovered, JournalError> {
         let segments = self.segments().map_err(|source| JournalError::directory(self.series.directory(), source))?;
-        let mut closed: VecDeque<Closed> = segments.iter().map(|(first, file)| self.closed(*first, file)).collect();
+        let mut closed = self.closed(&segments);
         let mut recovered = Recovered {
             closed: VecDeque::new(),
             active: None,
@@ -106,9 +106,17 @@ impl Recovery<'_> {
         Ok(segments)
     }
 
-    fn closed(&self, first: u64, file: &FileInfo) -> Closed {
-        let age = SystemTime::now().duration_since(file.modified).unwrap_or_default();
-        Closed::new(first, file.bytes, age, self.now)
+    /// Returns the segments with their ages. The age of a segment is the time between the changes of those after it, each
+    /// at most the age of a segment: neither the clock at the start nor a single step of it makes all of them old.
+    fn closed(&self, segments: &[(u64, FileInfo)]) -> VecDeque<Closed> {
+        let (mut closed, mut age, mut later) = (VecDeque::new(), Duration::ZERO, None::<SystemTime>);
+        for (first, file) in segments.iter().rev() {
+            let gap = later.and_then(|later| later.duration_since(file.modified).ok()).unwrap_or_default();
+            age = age.saturating_add(gap.min(self.config.segment_age));
+            later = Some(file.modified);
+            closed.push_front(Closed::new(*first, file.bytes, age, self.now));
+        }
+        closed
     }
 
     /// Truncates the torn tail of the last segment, and opens it if further records can be appended.

@@ -31,6 +31,8 @@ struct Content {
     durable: Vec<u8>,
     /// Whether the entry in the directory survives a power failure.
     is_linked: bool,
+    /// The time of the last change, if it is not now.
+    modified: Option<SystemTime>,
     /// Whether an fsync failed: the kernel has dropped the data, and later fsyncs succeed without it.
     has_lost_data: bool,
 }
@@ -60,6 +62,11 @@ impl SimulatedDisk {
         self.state().files.iter().map(|(path, file)| (path.clone(), file.bytes.clone())).collect()
     }
 
+    /// Sets the time of the last change of a file.
+    pub(super) fn set_modified(&self, path: &Path, time: SystemTime) {
+        self.state().files.get_mut(path).unwrap().modified = Some(time);
+    }
+
     /// Changes a file.
     pub(super) fn edit(&self, path: &Path, change: impl FnOnce(&mut Vec<u8>)) {
         change(&mut self.state().files.get_mut(path).unwrap().bytes);
@@ -73,7 +80,7 @@ impl FileSystem for SimulatedDisk {
         let info = |(path, file): (&PathBuf, &Content)| FileInfo {
             name: path.file_name().unwrap().to_str().unwrap().to_owned(),
             bytes: file.bytes.len() as u64,
-            modified: SystemTime::now(),
+            modified: file.modified.unwrap_or_else(SystemTime::now),
         };
         Ok(files.map(info).collect())
     }

@@ -5,7 +5,7 @@ use std::{
     num::NonZeroUsize,
     path::PathBuf,
     sync::Arc,
-    time::{Duration, Instant},
+    time::{Duration, Instant, SystemTime},
 };
 
 use proptest::prelude::*;
@@ -432,6 +432,27 @@ fn a_planted_segment_with_records_is_not_truncated() {
     assert_eq!(fixture.disk.contents()[1].1, content.as_bytes());
     fixture.disk.edit(&series().path(1), Vec::clear);
     assert_eq!(sequence(fixture.append(None, "{}")), 1, "an empty file is used");
+}
+
+#[test]
+fn a_clock_that_is_ahead_at_the_start_removes_no_segment() {
+    let mut fixture = Fixture::new(JournalConfig { segment_bytes: 100, ..config() });
+    (0..3).for_each(|_| drop(fixture.append(None, "{}")));
+    // For a clock that is ahead, the segments were changed long ago.
+    let hour = Duration::from_secs(3600);
+    for (number, (path, _)) in (0..).zip(fixture.disk.contents()) {
+        fixture.disk.set_modified(&path, SystemTime::now() - fixture.config.retention_age * 2 + hour * number);
+    }
+    fixture.restart();
+    fixture.advance(Duration::ZERO);
+    assert_eq!(fixture.segments(), [0, 1, 2]);
+    // A process whose clock was ahead has changed the last one.
+    fixture.disk.set_modified(&fixture.last_path(), SystemTime::now());
+    fixture.restart();
+    fixture.advance(Duration::ZERO);
+    assert_eq!(fixture.segments(), [0, 1, 2]);
+    fixture.advance(fixture.config.retention_age - hour);
+    assert_eq!(fixture.segments(), [1, 2], "its age is two hours more than the time since the start");
 }
 
 /// What can happen to a journal.
