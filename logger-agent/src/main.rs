@@ -122,7 +122,7 @@ fn check(directory: &Path) -> Result<ExitCode> {
     let summary = summary.map_err(cannot_read)?;
     if summary.series.is_empty() {
         bail!(
-            "no segments in `{}`: expected files such as `access-0-00000000000000000000.ndjson`",
+            "no segments in `{}`: expected files such as `access_0-00000000000000000000.ndjson`",
             directory.display()
         );
     }

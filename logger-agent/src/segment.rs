@@ -24,7 +24,10 @@ const MAX_NAME: usize = 255;
 /// The buffer of a reader.
 const BUFFER: usize = 64 << 10;
 
-/// The segments of one replica of a log: `<name>-<replica>-<sequence>.ndjson`, where the sequence number is that of the
+/// The separator of the names of the log and of the replica, which neither can contain.
+const SEPARATOR: char = '_';
+
+/// The segments of one replica of a log: `<name>_<replica>-<sequence>.ndjson`, where the sequence number is that of the
 /// first record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Series {
@@ -67,7 +70,7 @@ impl Series {
                 return Err(NameError::Invalid { what, name: name.to_owned(), reason });
             }
         }
-        let (stem, max) = (format!("{name}-{replica}"), MAX_NAME - 1 - DIGITS - EXTENSION.len());
+        let (stem, max) = (format!("{name}{SEPARATOR}{replica}"), MAX_NAME - 1 - DIGITS - EXTENSION.len());
         match stem.len() <= max {
             true => Ok(Series { directory: directory.into(), stem }),
             false => Err(NameError::TooLong { stem, max }),
@@ -206,21 +209,29 @@ mod tests {
     fn names_are_ordered_as_their_sequence_numbers_are() {
         let series = Series::new("/data", "access-log", "web-7f4-x2.a").unwrap();
         let path = series.path(42);
-        assert_eq!(path, Path::new("/data/access-log-web-7f4-x2.a-00000000000000000042.ndjson"));
+        assert_eq!(path, Path::new("/data/access-log_web-7f4-x2.a-00000000000000000042.ndjson"));
         assert_eq!(series.parse(path.file_name().unwrap().to_str().unwrap()), Some(42));
         assert!(series.path(9) < series.path(10) && series.path(10) < series.path(u64::MAX));
         for other in [
-            "access-log-web-7f4-x2.b-00000000000000000042.ndjson",
-            "access-log-web-7f4-x2.a-42.ndjson",
-            "access-log-web-7f4-x2.a-+0000000000000000042.ndjson",
-            "access-log-web-7f4-x2.a-99999999999999999999.ndjson",
-            "access-log-web-7f4-x2.a-09007199254740992.ndjson",
-            "access-log-web-7f4-x2.a-00009007199254740992.ndjson",
-            "access-log-web-7f4-x2.a-00000000000000000042.json",
-            "access-log-web-7f4-x2.a.lock",
+            "access-log_web-7f4-x2.b-00000000000000000042.ndjson",
+            "access-log_web-7f4-x2.a-42.ndjson",
+            "access-log_web-7f4-x2.a-+0000000000000000042.ndjson",
+            "access-log_web-7f4-x2.a-99999999999999999999.ndjson",
+            "access-log_web-7f4-x2.a-09007199254740992.ndjson",
+            "access-log_web-7f4-x2.a-00009007199254740992.ndjson",
+            "access-log_web-7f4-x2.a-00000000000000000042.json",
+            "access-log_web-7f4-x2.a.lock",
         ] {
             assert_eq!(series.parse(other), None, "{other}");
         }
+    }
+
+    #[test]
+    fn two_logs_do_not_have_the_same_files() {
+        let one = Series::new("/data", "a-b", "c").unwrap();
+        let other = Series::new("/data", "a", "b-c").unwrap();
+        assert_ne!(one.lock_path(), other.lock_path());
+        assert_eq!(other.parse(&one.file_name(0)), None);
     }
 
     #[test]

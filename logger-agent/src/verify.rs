@@ -136,7 +136,7 @@ pub struct Series {
 /// The result of a check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
-    /// The replicas by the prefix of their segments, `<name>-<replica>`.
+    /// The replicas by the prefix of their segments, `<name>_<replica>`.
     pub series: BTreeMap<String, Series>,
     /// The number of defects.
     pub findings: u64,
@@ -304,7 +304,7 @@ mod tests {
             let series = segment::Series::new(directory.path(), "a", replica).unwrap();
             fs::write(series.path(*first), content).unwrap();
         }
-        fs::write(directory.path().join("a-0.lock"), "").unwrap();
+        fs::write(directory.path().join("a_0.lock"), "").unwrap();
         let mut findings = Vec::new();
         let summary = verify(&Disk, directory.path(), &mut |finding| findings.push(finding.to_string())).unwrap();
         assert_eq!(summary.findings, findings.len() as u64);
@@ -319,7 +319,7 @@ mod tests {
         let (findings, summary) = findings(&segments);
         assert_eq!(findings, Vec::<String>::new());
         let expected = format!(
-            "a-0: 3 records in 2 segments, {bytes} bytes, sequence numbers 7 to 9\na-1: 0 records in 1 segments"
+            "a_0: 3 records in 2 segments, {bytes} bytes, sequence numbers 7 to 9\na_1: 0 records in 1 segments"
         );
         assert!(summary.starts_with(&expected), "{summary}");
     }
@@ -336,7 +336,7 @@ mod tests {
 
     #[test]
     fn every_defect_is_found() {
-        let name = |first: u64| format!("a-0-{first:020}.ndjson");
+        let name = |first: u64| format!("a_0-{first:020}.ndjson");
         let (gap, duplicate) = (line(0, "a") + &line(3, "b"), line(3, "c") + &line(4, "b"));
         let torn = line(5, "d") + "broken\n" + "torn";
         let (findings, _) = findings(&[("0", 0, gap), ("0", 4, duplicate), ("0", 5, torn)]);
@@ -357,7 +357,7 @@ mod tests {
     fn an_id_with_control_characters_prints_no_line() {
         let id = "\u{1b}[2J\n0 findings\u{202e}\\";
         let (findings, _) = findings(&[("0", 0, line(0, id) + &line(1, id))]);
-        let name = "a-0-00000000000000000000.ndjson";
+        let name = "a_0-00000000000000000000.ndjson";
         let text = "duplicate: a record with the id `\\u{1b}[2J\\n0 findings\\u{202e}\\` precedes";
         assert_eq!(findings, [format!("{name}:2: {text}")]);
     }

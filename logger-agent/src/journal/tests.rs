@@ -307,7 +307,7 @@ fn a_clock_that_steps_back_does_not_reorder_records() {
     assert_eq!(fixture.sequences(), [0, 1, 2]);
     assert!(records[1].time < records[0].time);
     assert!(fixture.metrics.text().contains("logger_agent_clock_steps_total 1\n"));
-    let text = "access-0-00000000000000000000.ndjson: from 2026-01-02T03:04:05Z to 2026-01-02T02:04:05Z";
+    let text = "access_0-00000000000000000000.ndjson: from 2026-01-02T03:04:05Z to 2026-01-02T02:04:05Z";
     assert_eq!(fixture.writer.status().clock_step(), Some((fixture.now.instant, text.to_owned())));
 }
 
@@ -371,14 +371,14 @@ fn a_corrupt_segment_is_reported_until_it_is_removed() {
     fixture.restart();
     assert_eq!(fixture.segments(), [0, 1, 2]);
     assert!(fixture.metrics.text().contains("logger_agent_corrupt_lines_total 2\n"));
-    let text = "access-0-00000000000000000000.ndjson: 1 of 1 lines are not valid records; other corrupt segments: 1";
+    let text = "access_0-00000000000000000000.ndjson: 1 of 1 lines are not valid records; other corrupt segments: 1";
     assert_eq!(fixture.writer.status().corrupt_segment().as_deref(), Some(text));
 
     let bytes: usize = contents.iter().map(|(_, bytes)| bytes.len()).sum();
     fixture.config.retention_bytes = bytes as u64 - 1;
     fixture.restart();
     assert_eq!(fixture.segments(), [1, 2]);
-    let text = "access-0-00000000000000000001.ndjson: 1 of 1 lines are not valid records";
+    let text = "access_0-00000000000000000001.ndjson: 1 of 1 lines are not valid records";
     assert_eq!(fixture.writer.status().corrupt_segment().as_deref(), Some(text));
 
     fixture.config.retention_bytes = 1;

@@ -292,9 +292,9 @@ mod tests {
     #[tokio::test]
     async fn a_corrupt_segment_is_reported_and_the_agent_is_ready() {
         let directory = tempfile::tempdir().unwrap();
-        std::fs::write(directory.path().join("log-0-00000000000000000000.ndjson"), "x\n").unwrap();
+        std::fs::write(directory.path().join("log_0-00000000000000000000.ndjson"), "x\n").unwrap();
         let fixture = fixture_in(directory, config());
-        let line = "corrupt segment: log-0-00000000000000000000.ndjson: 1 of 1 lines are not valid records\n";
+        let line = "corrupt segment: log_0-00000000000000000000.ndjson: 1 of 1 lines are not valid records\n";
         let (code, _, text) = fixture.send("GET", "/readyz", "", "").await;
         assert_eq!((code, text), (500, format!("no record is durable yet\n{line}")));
         assert_eq!(fixture.send("POST", "/activity", "", "{}").await.0, 200);
