@@ -125,8 +125,7 @@ impl Journal {
         acknowledgement: Acknowledgement,
         mut reservation: Reservation,
     ) -> Result<Receipt, AppendError> {
-        // The bodies are reserved.
-        reservation.grow(drafts.iter().map(Draft::overhead).sum())?;
+        reservation.grow_to(drafts.iter().map(Draft::max_line).sum())?;
         let (reply, receipt) = oneshot::channel();
         let request = Request { drafts, acknowledgement, reply, reservation };
         match self.sender.try_send(Command::Append(request)) {

@@ -79,10 +79,10 @@ impl Draft {
         self.id.as_deref()
     }
 
-    /// Returns the size of what the line has beside the body, at most.
-    pub(crate) fn overhead(&self) -> usize {
+    /// Returns the size of the line, at most.
+    pub(crate) fn max_line(&self) -> usize {
         // A character of an id becomes up to six in JSON.
-        LINE_OVERHEAD + self.id.as_ref().map_or(0, |id| 6 * id.len())
+        LINE_OVERHEAD + self.id.as_ref().map_or(0, |id| 6 * id.len()) + self.body.len()
     }
 
     /// Returns the body as JSON text on one line.
@@ -136,7 +136,7 @@ pub enum RecordError {
 /// Encodes a record as one line with its newline.
 #[must_use]
 pub fn encode(sequence: u64, time: Timestamp, draft: &Draft) -> String {
-    let mut line = String::with_capacity(draft.body.len() + draft.overhead());
+    let mut line = String::with_capacity(draft.max_line());
     let source = draft.source.name();
     // Writing to a string cannot fail.
     let _ = write!(line, "{{\"sequence\":{sequence},\"time\":\"{time}\",\"source\":\"{source}\"");

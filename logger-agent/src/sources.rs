@@ -4,6 +4,7 @@ pub mod activity;
 pub mod audit;
 mod error;
 pub mod heartbeat;
+pub mod json;
 pub mod rate_limit;
 
 use std::fmt;

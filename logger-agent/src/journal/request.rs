@@ -82,6 +82,11 @@ pub struct Reservation {
 }
 
 impl Reservation {
+    /// Reserves this number of bytes in total, at most those of the budget. What is reserved remains.
+    pub(super) fn grow_to(&mut self, bytes: usize) -> Result<(), AppendError> {
+        self.grow(bytes.saturating_sub(self.permit.num_permits()))
+    }
+
     /// Reserves further bytes, at most those of the budget.
     ///
     /// # Errors

@@ -3,7 +3,7 @@
 use http::HeaderMap;
 use serde_json::value::RawValue;
 
-use super::{ActivitySource, error::SourceError};
+use super::{ActivitySource, error::SourceError, json::is_portable};
 use crate::record::{Draft, Source};
 
 /// The header that identifies a record. Requests with equal values are written once.
@@ -21,7 +21,8 @@ impl ActivitySource for Activity {
         let id = headers.get(KEY_HEADER).map(|value| key(value.as_bytes())).transpose()?;
         let body: &RawValue = serde_json::from_slice(body)?;
         match body.get().starts_with('{') {
-            true => Ok(vec![Draft::new(Source::Activity, id, body)]),
+            true if is_portable(body.get()) => Ok(vec![Draft::new(Source::Activity, id, body)]),
+            true => Err(SourceError::NotPortable),
             false => Err(SourceError::NotAnObject),
         }
     }
@@ -48,6 +49,15 @@ mod tests {
         let drafts = drafts(Some("order-7"), " {\"user\": \"jane\"}\n").unwrap();
         let found: Vec<_> = drafts.iter().map(|draft| (draft.source(), draft.id(), draft.body())).collect();
         assert_eq!(found, [(Source::Activity, Some("order-7"), "{\"user\":\"jane\"}")]);
+    }
+
+    #[test]
+    fn a_record_that_other_parsers_reject_is_rejected() {
+        let nested = format!("{{\"a\":{}{}}}", "[".repeat(100_000), "]".repeat(100_000));
+        for body in [nested.as_str(), r#"{"a":"\ud83d"}"#] {
+            let error = drafts(None, body).unwrap_err();
+            assert_eq!(error, "the JSON object is deeper than 100, or has a surrogate without its pair");
+        }
     }
 
     #[test]

@@ -8,12 +8,12 @@ use std::fmt;
 
 use http::HeaderMap;
 use serde::{
-    Deserialize, Deserializer,
+    Deserialize, Deserializer, Serialize,
     de::{Error, SeqAccess, Visitor},
 };
-use serde_json::value::RawValue;
+use serde_json::value::{RawValue, to_raw_value};
 
-use super::{ActivitySource, error::SourceError};
+use super::{ActivitySource, error::SourceError, json::is_portable};
 use crate::record::{Draft, Source};
 
 const API_VERSION: &str = "audit.k8s.io/v1";
@@ -24,6 +24,9 @@ pub const MAX_ID: usize = 288;
 
 /// The maximum number of events in a list. An API server sends 400 by default.
 pub const MAX_EVENTS: usize = 20_000;
+
+/// The maximum size of an event that becomes a string, so that its record does not exceed the size of a line.
+const MAX_ENCODED: usize = 4 << 20;
 
 /// API servers that send their audit events.
 #[derive(Clone, Copy, Debug, Default)]
@@ -45,6 +48,12 @@ struct EventList {
 #[derive(Debug, Default)]
 struct Items(Vec<Draft>);
 
+/// An event as a string.
+#[derive(Debug, Serialize)]
+struct Encoded<'a> {
+    text: &'a str,
+}
+
 /// What identifies an event.
 #[derive(Debug, Deserialize)]
 struct Event {
@@ -63,11 +72,20 @@ impl ActivitySource for Audit {
     }
 }
 
-/// Returns the id of an event; `None` if it has none, or one that no API server accepts.
+/// Returns the draft of an event. One that other parsers reject becomes a string: requests of clients can have any depth.
+fn draft(event: &RawValue) -> Draft {
+    let text = event.get();
+    let is_encoded = !is_portable(text) && text.len() <= MAX_ENCODED;
+    let encoded = is_encoded.then(|| to_raw_value(&Encoded { text }).ok()).flatten();
+    Draft::new(Source::Audit, id(event), encoded.as_deref().unwrap_or(event))
+}
+
+/// Returns the id of an event; `None` if it has none, or one that no API server sends.
 fn id(event: &RawValue) -> Option<String> {
     let Event { audit_id, stage } = serde_json::from_str(event.get()).ok()?;
     let id = format!("{audit_id}/{stage}");
-    (id.len() <= MAX_ID).then_some(id)
+    // The last slash separates the stage.
+    (id.len() <= MAX_ID && !stage.contains('/')).then_some(id)
 }
 
 impl<'de> Deserialize<'de> for Items {
@@ -95,7 +113,7 @@ impl<'de> Visitor<'de> for ItemsVisitor {
             if !event.get().starts_with('{') {
                 return Err(A::Error::custom("an event is a JSON object"));
             }
-            drafts.push(Draft::new(Source::Audit, id(event), event));
+            drafts.push(draft(event));
         }
         Ok(Items(drafts))
     }
@@ -134,6 +152,27 @@ mod tests {
         let ids: Vec<_> = drafts.iter().map(Draft::id).collect();
         assert_eq!(ids, [Some("7/Panic"), None, None, Some(last.as_str())]);
         assert_eq!(drafts[1].body(), r#"{"auditID":"8"}"#);
+    }
+
+    #[test]
+    fn an_event_that_other_parsers_reject_becomes_a_string() {
+        let event = format!(
+            r#"{{"auditID":"7","stage":"Panic","requestObject":{}{}}}"#,
+            "[".repeat(100_000),
+            "]".repeat(100_000)
+        );
+        let body = format!(r#"{{"kind":"EventList","apiVersion":"audit.k8s.io/v1","items":[{event}]}}"#);
+        let drafts = drafts(&body).unwrap();
+        assert_eq!(drafts[0].id(), Some("7/Panic"));
+        assert_eq!(drafts[0].body(), serde_json::json!({ "text": event }).to_string());
+    }
+
+    #[test]
+    fn two_events_do_not_have_one_id() {
+        let body = r#"{"kind":"EventList","apiVersion":"audit.k8s.io/v1","items":[
+            {"auditID":"a/b","stage":"c"},{"auditID":"a","stage":"b/c"}]}"#;
+        let drafts = drafts(body).unwrap();
+        assert_eq!(drafts.iter().map(Draft::id).collect::<Vec<_>>(), [Some("a/b/c"), None]);
     }
 
     #[test]

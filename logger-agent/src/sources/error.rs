@@ -18,6 +18,9 @@ pub enum SourceError {
     /// The record is not a JSON object.
     #[error("expected a JSON object, such as {{\"user\":\"jane\",\"action\":\"login\"}}")]
     NotAnObject,
+    /// Other JSON parsers do not accept the record.
+    #[error("the JSON object is deeper than {}, or has a surrogate without its pair", crate::sources::json::MAX_DEPTH)]
+    NotPortable,
     /// The value of a header is invalid.
     #[error(
         "invalid header `Idempotency-Key`: expected 1 to {} visible ASCII characters",
