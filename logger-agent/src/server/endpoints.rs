@@ -3,7 +3,10 @@
 use std::{error::Error, iter, net::IpAddr, pin::pin, sync::Arc};
 
 use bytes::Bytes;
-use http::{HeaderMap, Method, Request, StatusCode};
+use http::{
+    HeaderMap, Method, Request, StatusCode,
+    header::{CONTENT_TYPE, ORIGIN},
+};
 use http_body_util::BodyExt;
 use hyper::body::Body;
 use tokio::time::timeout;
@@ -157,6 +160,7 @@ impl Endpoints {
         B::Error: Into<Box<dyn Error + Send + Sync>>,
     {
         let (parts, body) = request.into_parts();
+        check_client(&parts.headers)?;
         let (journal, rate) = (self.journals.of(source.into()), self.rates.of(source));
         let mut reservation = journal.reserve(1)?;
         let body = self.receive(body, self.peers.share(peer), &mut reservation).await?;
@@ -216,6 +220,20 @@ fn activity_source(source: Source) -> &'static dyn ActivitySource {
     match source {
         Source::Activity => &Activity,
         Source::Audit => &Audit,
+    }
+}
+
+/// Rejects requests of web pages: browsers send them to loopback addresses, and without a preflight unless their content
+/// type is JSON.
+fn check_client(headers: &HeaderMap) -> Result<(), Failure> {
+    if headers.contains_key(ORIGIN) || headers.contains_key("sec-fetch-site") {
+        return Err(Failure::WebPage);
+    }
+    let Some(content_type) = headers.get(CONTENT_TYPE) else { return Ok(()) };
+    let essence = content_type.to_str().unwrap_or_default().split(';').next().unwrap_or_default().trim();
+    match essence.eq_ignore_ascii_case("application/json") {
+        true => Ok(()),
+        false => Err(Failure::ContentType),
     }
 }
 
@@ -417,6 +435,24 @@ mod tests {
         assert_eq!(headers["retry-after"], "1");
         let list = r#"{"kind":"EventList","apiVersion":"audit.k8s.io/v1","items":[]}"#;
         assert_eq!(fixture.send("POST", "/audit", "", list).await.0, 200);
+        fixture.thread.stop().await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_web_page_cannot_post() {
+        let fixture = fixture(config());
+        for (name, value, expected) in [
+            ("origin", "https://example.com", 403),
+            ("origin", "null", 403),
+            ("sec-fetch-site", "cross-site", 403),
+            ("content-type", "text/plain;charset=UTF-8", 415),
+            ("content-type", "application/x-www-form-urlencoded", 415),
+            ("content-type", "application/json; charset=utf-8", 200),
+        ] {
+            let request = Request::post("/activity").header(name, value).body(Full::from("{\"x\":1}")).unwrap();
+            let response = fixture.endpoints.respond(request, PEER).await;
+            assert_eq!(response.status(), expected, "{name}: {value}");
+        }
         fixture.thread.stop().await.unwrap();
     }
 }

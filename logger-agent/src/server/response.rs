@@ -28,6 +28,10 @@ pub(super) enum Failure {
     NotFound,
     #[error("method not allowed; use {0}")]
     Method(&'static str),
+    #[error("requests of web pages are not accepted")]
+    WebPage,
+    #[error("unsupported content type; use `application/json`")]
+    ContentType,
     #[error("the body exceeds {0} bytes")]
     TooLarge(usize),
     #[error("the body is incomplete")]
@@ -54,6 +58,7 @@ impl Failure {
             Failure::RateLimited(_) => Some(Rejected::RateLimited),
             Failure::Invalid(_) | Failure::Incomplete | Failure::Timeout(_) => Some(Rejected::Invalid),
             Failure::PeerBytes(_) | Failure::Append(AppendError::Full) => Some(Rejected::QueueFull),
+            Failure::WebPage | Failure::ContentType => Some(Rejected::Invalid),
             Failure::NotFound | Failure::Method(_) | Failure::Connections | Failure::Append(_) => None,
         }
     }
@@ -62,6 +67,8 @@ impl Failure {
         let status = match &self {
             Failure::NotFound => StatusCode::NOT_FOUND,
             Failure::Method(_) => StatusCode::METHOD_NOT_ALLOWED,
+            Failure::WebPage => StatusCode::FORBIDDEN,
+            Failure::ContentType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Failure::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
             Failure::Incomplete | Failure::Invalid(_) => StatusCode::BAD_REQUEST,
             Failure::Timeout(_) => StatusCode::REQUEST_TIMEOUT,
@@ -82,7 +89,11 @@ impl Failure {
                 headers.insert(RETRY_AFTER, RETRY_SECONDS.into());
             }
             // The rest of the body is not read.
-            Failure::TooLarge(_) | Failure::Incomplete | Failure::Timeout(_) => {
+            Failure::WebPage
+            | Failure::ContentType
+            | Failure::TooLarge(_)
+            | Failure::Incomplete
+            | Failure::Timeout(_) => {
                 headers.insert(CONNECTION, HeaderValue::from_static("close"));
             }
             Failure::NotFound | Failure::Invalid(_) => {}
