@@ -12,7 +12,7 @@ use crate::{
     record,
     segment::{NameError, Series},
     server::{Endpoints, Server, ServerConfig, ServerError},
-    sources::{Heartbeat, Source},
+    sources::{Heartbeat, Source, TokenError},
 };
 
 /// The options of an agent.
@@ -33,6 +33,9 @@ pub enum AgentError {
     /// The name of the log or of the replica is invalid.
     #[error(transparent)]
     Name(#[from] NameError),
+    /// The tokens of a source cannot be read.
+    #[error(transparent)]
+    Token(#[from] TokenError),
     /// The journal cannot be opened, or its last records are not durable.
     #[error(transparent)]
     Journal(#[from] JournalError),

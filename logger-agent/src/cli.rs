@@ -3,7 +3,7 @@
 use std::{
     net::{Ipv4Addr, SocketAddr},
     num::{NonZeroU32, NonZeroUsize},
-    path::PathBuf,
+    path::{Path, PathBuf},
     time::Duration,
 };
 
@@ -16,7 +16,7 @@ use crate::{
     journal::{Durability, JournalConfig},
     segment::Series,
     server::ServerConfig,
-    sources::Source,
+    sources::{Source, TokenError, Tokens},
 };
 
 /// Record user activity to files that survive crashes.
@@ -72,6 +72,12 @@ pub struct RunOptions {
     #[arg(long, env = env::ACCEPT, value_enum, value_name = "SOURCE", value_delimiter = ',')]
     #[arg(default_values_t = Source::ALL)]
     accept: Vec<Source>,
+    /// A file with the tokens of API servers, one on each line. Audit events without a token are rejected with code 401.
+    #[arg(long, env = "LOGGER_AUDIT_TOKEN_FILE", value_name = "FILE")]
+    audit_token_file: Option<PathBuf>,
+    /// A file with the tokens of applications, one on each line. Records without a token are rejected with code 401.
+    #[arg(long, env = "LOGGER_ACTIVITY_TOKEN_FILE", value_name = "FILE")]
+    activity_token_file: Option<PathBuf>,
     /// The size from which a file is closed: bytes, or a quantity such as `16Mi`.
     #[arg(long, env = env::SEGMENT_BYTES, default_value = "16Mi", value_parser = parse_bytes)]
     segment_bytes: u64,
@@ -112,7 +118,7 @@ impl RunOptions {
     /// Returns the options of an agent.
     ///
     /// # Errors
-    /// Fails if the name of the log or of the replica cannot be part of a file name.
+    /// Fails if the name of the log or of the replica cannot be part of a file name, or if tokens cannot be read.
     pub fn config(&self) -> Result<AgentConfig, AgentError> {
         let journal = JournalConfig {
             interval: self.interval,
@@ -129,6 +135,8 @@ impl RunOptions {
         let server = ServerConfig {
             max_body_bytes: usize::try_from(self.max_body_bytes).unwrap_or(usize::MAX),
             accept: self.accept.clone(),
+            activity_tokens: tokens(self.activity_token_file.as_deref())?,
+            audit_tokens: tokens(self.audit_token_file.as_deref())?,
             records_per_second: self.records_per_second,
             bytes_per_second: self.bytes_per_second,
             max_connections: self.max_connections.get(),
@@ -166,6 +174,11 @@ fn parse_bytes(text: &str) -> Result<u64, String> {
         .unwrap_or((text, 1_u64));
     let bytes = digits.parse::<u64>().ok().and_then(|number| number.checked_mul(factor));
     bytes.ok_or_else(|| "expected bytes, or a quantity such as `16Mi`".to_owned())
+}
+
+/// Reads the tokens of a source, if they are configured.
+fn tokens(path: Option<&Path>) -> Result<Tokens, TokenError> {
+    path.map_or_else(|| Ok(Tokens::default()), Tokens::read)
 }
 
 /// Parses a number of bytes per second.

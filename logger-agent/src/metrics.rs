@@ -34,6 +34,8 @@ pub enum Rejected {
     QueueFull,
     /// The rate limit is exceeded.
     RateLimited,
+    /// The source requires a token that the request does not have.
+    Unauthorized,
     /// The body is too large.
     TooLarge,
     /// The body is not what the source expects.
@@ -112,7 +114,7 @@ impl Metrics {
         for dropped in [Dropped::WriteFailed, Dropped::QueueFull] {
             drop(self.dropped.get_or_create(&[("reason", dropped.name())]));
         }
-        for rejected in [Rejected::QueueFull, Rejected::RateLimited, Rejected::TooLarge, Rejected::Invalid] {
+        for rejected in Rejected::ALL {
             drop(self.rejected.get_or_create(&[("reason", rejected.name())]));
         }
         for removed in [Removed::Bytes, Removed::Age, Removed::NoSpace] {
@@ -259,10 +261,14 @@ impl Dropped {
 }
 
 impl Rejected {
+    const ALL: [Rejected; 5] =
+        [Rejected::QueueFull, Rejected::RateLimited, Rejected::Unauthorized, Rejected::TooLarge, Rejected::Invalid];
+
     fn name(self) -> &'static str {
         match self {
             Rejected::QueueFull => "queue_full",
             Rejected::RateLimited => "rate_limited",
+            Rejected::Unauthorized => "unauthorized",
             Rejected::TooLarge => "too_large",
             Rejected::Invalid => "invalid",
         }

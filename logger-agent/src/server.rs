@@ -25,7 +25,10 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::{record::MAX_LINE, sources::Source};
+use crate::{
+    record::MAX_LINE,
+    sources::{Source, Tokens},
+};
 
 use admission::Admission;
 
@@ -44,6 +47,10 @@ pub struct ServerConfig {
     pub address: SocketAddr,
     /// The sources whose endpoints are served.
     pub accept: Vec<Source>,
+    /// The tokens of clients that send records of applications.
+    pub activity_tokens: Tokens,
+    /// The tokens of API servers that send audit events.
+    pub audit_tokens: Tokens,
     /// The maximum size of the body of a request.
     pub max_body_bytes: usize,
     /// The number of records per second of each source.
@@ -66,6 +73,8 @@ impl ServerConfig {
         ServerConfig {
             address,
             accept: Source::ALL.to_vec(),
+            activity_tokens: Tokens::default(),
+            audit_tokens: Tokens::default(),
             max_body_bytes: 10 << 20,
             records_per_second: NonZeroU32::MIN.saturating_add(9_999),
             bytes_per_second: NonZeroU32::MIN.saturating_add((16 << 20) - 1),

@@ -6,6 +6,7 @@ mod error;
 pub mod heartbeat;
 pub mod json;
 pub mod rate_limit;
+pub mod token;
 
 use std::fmt;
 
@@ -19,6 +20,7 @@ pub use audit::Audit;
 pub use error::SourceError;
 pub use heartbeat::Heartbeat;
 pub use rate_limit::RateLimit;
+pub use token::{TokenError, Tokens};
 
 /// A source of user activity whose records an agent can accept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

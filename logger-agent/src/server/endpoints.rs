@@ -160,7 +160,7 @@ impl Endpoints {
         B::Error: Into<Box<dyn Error + Send + Sync>>,
     {
         let (parts, body) = request.into_parts();
-        check_client(&parts.headers)?;
+        self.check_client(source, &parts.headers)?;
         let (journal, rate) = (self.journals.of(source.into()), self.rates.of(source));
         let mut reservation = journal.reserve(1)?;
         let body = self.receive(body, self.peers.share(peer), &mut reservation).await?;
@@ -174,6 +174,17 @@ impl Endpoints {
         };
         let receipt = journal.append(drafts, acknowledgement, reservation).await?;
         Ok(response::receipt(status, &receipt))
+    }
+
+    fn check_client(&self, source: Source, headers: &HeaderMap) -> Result<(), Failure> {
+        let tokens = match source {
+            Source::Activity => &self.config.activity_tokens,
+            Source::Audit => &self.config.audit_tokens,
+        };
+        match tokens.accept(headers) {
+            true => check_web_page(headers),
+            false => Err(Failure::Unauthorized),
+        }
     }
 
     /// Receives a body within the time limit.
@@ -225,7 +236,7 @@ fn activity_source(source: Source) -> &'static dyn ActivitySource {
 
 /// Rejects requests of web pages: browsers send them to loopback addresses, and without a preflight unless their content
 /// type is JSON.
-fn check_client(headers: &HeaderMap) -> Result<(), Failure> {
+fn check_web_page(headers: &HeaderMap) -> Result<(), Failure> {
     if headers.contains_key(ORIGIN) || headers.contains_key("sec-fetch-site") {
         return Err(Failure::WebPage);
     }
@@ -254,6 +265,7 @@ mod tests {
         file_system::Disk,
         journal::{JournalConfig, JournalThreads},
         segment::Series,
+        sources::Tokens,
     };
 
     const PEER: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
@@ -453,6 +465,26 @@ mod tests {
             let response = fixture.endpoints.respond(request, PEER).await;
             assert_eq!(response.status(), expected, "{name}: {value}");
         }
+        fixture.thread.stop().await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn audit_events_of_other_pods_are_rejected() {
+        let (file, list) = (
+            tempfile::NamedTempFile::new().unwrap(),
+            r#"{"kind":"EventList","apiVersion":"audit.k8s.io/v1","items":[]}"#,
+        );
+        std::fs::write(file.path(), "0123456789abcdef\n").unwrap();
+        let fixture = fixture(ServerConfig { audit_tokens: Tokens::read(file.path()).unwrap(), ..config() });
+        let (code, headers, text) = fixture.send("POST", "/audit", "", list).await;
+        assert_eq!((code, text.as_str()), (401, "missing or unknown bearer token\n"));
+        assert_eq!(headers["www-authenticate"], "Bearer");
+        let request = Request::post("/audit").header("authorization", "Bearer 0123456789abcdef");
+        let response = fixture.endpoints.respond(request.body(Full::from(list)).unwrap(), PEER).await;
+        assert_eq!(response.status(), 200);
+        assert_eq!(fixture.send("POST", "/activity", "", "{}").await.0, 200, "no token is configured");
+        let metrics = fixture.endpoints.metrics.text();
+        assert!(metrics.contains("logger_agent_rejected_requests_total{reason=\"unauthorized\"} 1\n"), "{metrics}");
         fixture.thread.stop().await.unwrap();
     }
 }

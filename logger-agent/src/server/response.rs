@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{
     HeaderValue, Response, StatusCode,
-    header::{ALLOW, CONNECTION, CONTENT_TYPE, RETRY_AFTER, X_CONTENT_TYPE_OPTIONS},
+    header::{ALLOW, CONNECTION, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS},
 };
 use http_body_util::Full;
 
@@ -28,6 +28,8 @@ pub(super) enum Failure {
     NotFound,
     #[error("method not allowed; use {0}")]
     Method(&'static str),
+    #[error("missing or unknown bearer token")]
+    Unauthorized,
     #[error("requests of web pages are not accepted")]
     WebPage,
     #[error("unsupported content type; use `application/json`")]
@@ -58,6 +60,7 @@ impl Failure {
             Failure::RateLimited(_) => Some(Rejected::RateLimited),
             Failure::Invalid(_) | Failure::Incomplete | Failure::Timeout(_) => Some(Rejected::Invalid),
             Failure::PeerBytes(_) | Failure::Append(AppendError::Full) => Some(Rejected::QueueFull),
+            Failure::Unauthorized => Some(Rejected::Unauthorized),
             Failure::WebPage | Failure::ContentType => Some(Rejected::Invalid),
             Failure::NotFound | Failure::Method(_) | Failure::Connections | Failure::Append(_) => None,
         }
@@ -67,6 +70,7 @@ impl Failure {
         let status = match &self {
             Failure::NotFound => StatusCode::NOT_FOUND,
             Failure::Method(_) => StatusCode::METHOD_NOT_ALLOWED,
+            Failure::Unauthorized => StatusCode::UNAUTHORIZED,
             Failure::WebPage => StatusCode::FORBIDDEN,
             Failure::ContentType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Failure::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
@@ -89,6 +93,10 @@ impl Failure {
                 headers.insert(RETRY_AFTER, RETRY_SECONDS.into());
             }
             // The rest of the body is not read.
+            Failure::Unauthorized => {
+                headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+                headers.insert(CONNECTION, HeaderValue::from_static("close"));
+            }
             Failure::WebPage
             | Failure::ContentType
             | Failure::TooLarge(_)
