@@ -1,6 +1,6 @@
 //! One record: a line of JSON with a sequence number, a time and a checksum.
 
-use std::fmt::Write;
+use std::{fmt::Write, net::IpAddr};
 
 use flate2::Crc;
 use jiff::Timestamp;
@@ -57,6 +57,7 @@ impl Source {
 pub struct Draft {
     source: Source,
     id: Option<String>,
+    peer: Option<IpAddr>,
     body: String,
 }
 
@@ -64,7 +65,14 @@ impl Draft {
     /// Creates a draft of a JSON value. Records of one source with equal ids are written once.
     #[must_use]
     pub fn new(source: Source, id: Option<String>, body: &RawValue) -> Self {
-        Draft { source, id, body: compact(body.get()) }
+        Draft { source, id, peer: None, body: compact(body.get()) }
+    }
+
+    /// Sets the address of the peer that sent the record.
+    #[must_use]
+    pub fn from_peer(mut self, peer: IpAddr) -> Self {
+        self.peer = Some(peer.to_canonical());
+        self
     }
 
     /// Returns the source.
@@ -103,6 +111,8 @@ pub struct Record {
     pub source: Source,
     /// Identifies the record to its source.
     pub id: Option<String>,
+    /// The address of the peer that sent the record. Heartbeats have none.
+    pub peer: Option<IpAddr>,
     /// The JSON value.
     pub body: Box<RawValue>,
 }
@@ -142,6 +152,9 @@ pub fn encode(sequence: u64, time: Timestamp, draft: &Draft) -> String {
     let _ = write!(line, "{{\"sequence\":{sequence},\"time\":\"{time}\",\"source\":\"{source}\"");
     if let Some(id) = &draft.id {
         let _ = write!(line, ",\"id\":{}", Value::String(id.clone()));
+    }
+    if let Some(peer) = draft.peer {
+        let _ = write!(line, ",\"peer\":\"{peer}\"");
     }
     let _ = write!(line, ",\"body\":{}", draft.body);
     let checksum = checksum(line.as_bytes());
@@ -216,6 +229,15 @@ mod tests {
         assert_eq!(line, format!("{content},\"crc\":\"{}\"}}\n", checksum(content.as_bytes())));
         assert!(serde_json::from_str::<Value>(&line).is_ok());
         assert_eq!(checksum(b"123456789"), "cbf43926", "the check value of CRC-32");
+    }
+
+    #[test]
+    fn a_line_has_the_address_of_its_peer() {
+        let draft = draft(Source::Activity, None, "{}").from_peer("::ffff:192.0.2.7".parse().unwrap());
+        let line = encode(7, Timestamp::UNIX_EPOCH, &draft);
+        assert!(line.contains(r#","peer":"192.0.2.7","body":{},"#), "{line}");
+        assert_eq!(parse(line.trim_end().as_bytes()).unwrap().peer, Some("192.0.2.7".parse().unwrap()));
+        assert!(line.len() <= draft.max_line());
     }
 
     #[test]

@@ -166,6 +166,7 @@ impl Endpoints {
         let body = self.receive(body, self.peers.share(peer), &mut reservation).await?;
         rate.take_bytes(body.len()).map_err(Failure::RateLimited)?;
         let drafts = activity_source(source).drafts(&parts.headers, &body)?;
+        let drafts: Vec<_> = drafts.into_iter().map(|draft| draft.from_peer(peer)).collect();
         drop(body);
         rate.take_records(drafts.len()).map_err(Failure::RateLimited)?;
         let (acknowledgement, status) = match prefers_async(&parts.headers) {
