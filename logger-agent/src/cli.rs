@@ -128,6 +128,7 @@ impl RunOptions {
             segment_age: self.segment_age,
             retention_bytes: self.retention_bytes,
             retention_age: self.retention_age,
+            leaves_space: false,
             max_unacknowledged_bytes: usize::try_from(self.max_unacknowledged_bytes).unwrap_or(usize::MAX),
             max_unacknowledged_requests: self.max_unacknowledged_requests.get(),
             remembered_ids: self.remembered_ids,

@@ -56,6 +56,12 @@ pub trait FileSystem: fmt::Debug + Send + Sync {
     /// Fails if the directory cannot be synchronized.
     fn sync_directory(&self, directory: &Path) -> io::Result<()>;
 
+    /// Returns the space of the file system of a directory; `None` if it is unknown.
+    ///
+    /// # Errors
+    /// Fails if there is no such directory.
+    fn space(&self, directory: &Path) -> io::Result<Option<Space>>;
+
     /// Locks a file, which is created if necessary. The lock of a process ends with it.
     ///
     /// # Errors
@@ -93,6 +99,15 @@ pub struct FileInfo {
     pub bytes: u64,
     /// The time of the last change.
     pub modified: SystemTime,
+}
+
+/// The space of a file system in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Space {
+    /// What the user of the process can write.
+    pub available: u64,
+    /// The size of the file system.
+    pub total: u64,
 }
 
 /// The file system of the operating system.
@@ -159,6 +174,18 @@ impl FileSystem for Disk {
     #[cfg(not(unix))]
     fn sync_directory(&self, _: &Path) -> io::Result<()> {
         Ok(())
+    }
+
+    #[cfg(unix)]
+    fn space(&self, directory: &Path) -> io::Result<Option<Space>> {
+        let found = rustix::fs::statvfs(directory)?;
+        let bytes = |blocks: u64| blocks.saturating_mul(found.f_frsize);
+        Ok(Some(Space { available: bytes(found.f_bavail), total: bytes(found.f_blocks) }))
+    }
+
+    #[cfg(not(unix))]
+    fn space(&self, _: &Path) -> io::Result<Option<Space>> {
+        Ok(None)
     }
 
     fn lock(&self, path: &Path) -> io::Result<Lock> {

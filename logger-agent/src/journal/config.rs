@@ -34,6 +34,9 @@ pub struct JournalConfig {
     pub retention_bytes: u64,
     /// The age above which closed segments are removed.
     pub retention_age: Duration,
+    /// Whether closed segments are removed so that space remains for other files: an eighth of the file system, at most
+    /// that of four segments.
+    pub leaves_space: bool,
     /// The number of bytes that wait for their fsync.
     pub max_unacknowledged_bytes: usize,
     /// The number of requests that wait to be written.
@@ -80,6 +83,7 @@ impl JournalConfig {
             segment_age: Duration::from_secs(60 * 60),
             retention_bytes: 1 << 30,
             retention_age: Duration::from_secs(7 * 24 * 60 * 60),
+            leaves_space: false,
             max_unacknowledged_bytes: 32 << 20,
             max_unacknowledged_requests: 1024,
             remembered_ids: NonZeroUsize::MIN.saturating_add(65_535),

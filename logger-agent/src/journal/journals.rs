@@ -45,7 +45,7 @@ impl Journals {
     }
 
     /// Opens a journal for audit events in the subdirectory `audit`, and one for other records. Each has half of the
-    /// retention and of the memory.
+    /// retention and of the memory. On a file system that is too small for both, other records are removed first.
     ///
     /// # Errors
     /// Fails as [`Journal::open`] does, or if the subdirectory cannot be created.
@@ -57,7 +57,8 @@ impl Journals {
     ) -> Result<(Self, JournalThreads), JournalError> {
         config.validate()?;
         let (half, audit) = (config.half(), series.in_directory(AUDIT_DIRECTORY));
-        let (main, main_thread) = Journal::open(Arc::clone(&files), series, half.clone(), Arc::clone(&metrics))?;
+        let other = JournalConfig { leaves_space: true, ..half.clone() };
+        let (main, main_thread) = Journal::open(Arc::clone(&files), series, other, Arc::clone(&metrics))?;
         let directory = audit.directory();
         files.create_directory(directory).map_err(|source| JournalError::directory(directory, source))?;
         let (audit, audit_thread) = Journal::open(files, audit, half, metrics)?;

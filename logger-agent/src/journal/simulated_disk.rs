@@ -8,7 +8,7 @@ use std::{
     time::SystemTime,
 };
 
-use crate::file_system::{FileInfo, FileSystem, Lock, SegmentFile};
+use crate::file_system::{FileInfo, FileSystem, Lock, SegmentFile, Space};
 
 /// A disk. Clones share it.
 #[derive(Clone, Debug, Default)]
@@ -118,6 +118,13 @@ impl FileSystem for SimulatedDisk {
         let files = state.files.iter_mut().filter(|(path, _)| path.parent() == Some(directory));
         files.for_each(|(_, file)| file.is_linked = true);
         Ok(())
+    }
+
+    fn space(&self, _: &Path) -> io::Result<Option<Space>> {
+        let state = self.state();
+        let used: usize = state.files.values().map(|file| file.bytes.len()).sum();
+        let space = |total: usize| Space { available: total.saturating_sub(used) as u64, total: total as u64 };
+        Ok(state.capacity.map(space))
     }
 
     fn lock(&self, _: &Path) -> io::Result<Lock> {

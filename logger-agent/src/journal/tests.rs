@@ -233,6 +233,21 @@ async fn records_that_are_not_durable_are_bounded_with_their_lines() {
     thread.stop().await.unwrap();
 }
 
+#[test]
+fn a_flood_of_activity_leaves_space_for_audit_events_on_a_small_disk() {
+    let mut fixture = Fixture::new(JournalConfig { segment_bytes: 100, leaves_space: true, ..config() });
+    fixture.disk.state().capacity = Some(3000);
+    for _ in 0..100 {
+        drop(fixture.append(None, "{}"));
+        let space = fixture.disk.space(&PathBuf::from("/data")).unwrap().unwrap();
+        assert!(space.available >= 3000 / 8 - 100, "{space:?}");
+    }
+    plant(&fixture, MAX_SEQUENCE, &"x".repeat(200));
+    fixture.advance(Duration::from_secs(60));
+    let space = fixture.disk.space(&PathBuf::from("/data")).unwrap().unwrap();
+    assert!(space.available >= 3000 / 8, "another file uses space: {space:?}");
+}
+
 #[tokio::test]
 async fn records_that_use_all_memory_do_not_stop_heartbeats() {
     let disk = Arc::new(SimulatedDisk::default());

@@ -50,6 +50,8 @@ pub(super) struct Writer {
     pending: Pending,
     next_sequence: u64,
     last_time: Option<Timestamp>,
+    /// The time at which the space of the file system was checked.
+    space_checked: Instant,
     /// The segment without durable records that could not be removed.
     left_over: Option<u64>,
     /// The number and the size of segments in the metrics.
@@ -84,6 +86,7 @@ impl Writer {
             pending,
             next_sequence,
             last_time,
+            space_checked: now,
             left_over: None,
             reported: (0, 0),
         };
@@ -302,6 +305,9 @@ impl Writer {
         if self.active.as_ref().is_some_and(|active| active.is_old(self.config.segment_age, now)) {
             self.rotate(now);
         }
+        if now.saturating_duration_since(self.space_checked) >= MAX_IDLE {
+            self.leave_space(now);
+        }
         self.retain(now);
     }
 
@@ -341,6 +347,23 @@ impl Writer {
             && let Some(active) = self.active.take()
         {
             self.closed.push_back(active.close(now));
+            self.leave_space(now);
+        }
+    }
+
+    /// Removes the oldest closed segments until space remains for other files.
+    fn leave_space(&mut self, now: Instant) {
+        self.space_checked = now;
+        while self.config.leaves_space && !self.closed.is_empty() {
+            let space = match self.files.space(self.series.directory()) {
+                Ok(Some(space)) => space,
+                Ok(None) => return,
+                Err(error) => return tracing::warn!(%error, "the space of the file system is unknown"),
+            };
+            let minimum = (space.total / 8).min(self.config.segment_bytes.saturating_mul(4));
+            if space.available >= minimum || !self.remove_oldest(Removed::NoSpace) {
+                return;
+            }
         }
     }
 
@@ -365,7 +388,7 @@ impl Writer {
         let segment = self.series.path(oldest.first);
         match self.files.remove(&segment) {
             Ok(()) if reason == Removed::NoSpace => {
-                tracing::warn!(segment = %segment.display(), "the file system is full; removed the oldest segment");
+                tracing::warn!(segment = %segment.display(), "the file system has no space; removed the oldest segment");
             }
             Ok(()) => tracing::info!(segment = %segment.display(), reason = reason.name(), "removed a segment"),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
