@@ -1,11 +1,15 @@
 //! A graceful stop.
 
 use std::{
+    collections::HashSet,
+    path::Path,
     thread::sleep,
     time::{Duration, Instant},
 };
 
-use crate::process::{Agent, records};
+use logger_agent::Source;
+
+use crate::process::{Agent, output, records};
 
 /// How long the first heartbeat can take on a busy host.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -38,4 +42,23 @@ fn the_agent_becomes_ready_by_its_first_heartbeat() {
     assert_eq!(response, (200, "ok".to_owned()));
     assert!(agent.terminate().success());
     assert!(records(directory.path()).values().any(|record| record.body.get().contains("\"interval\":3600.0")));
+}
+
+#[test]
+fn audit_events_and_other_records_have_separate_files() {
+    let directory = tempfile::tempdir().unwrap();
+    let agent = Agent::start(directory.path(), &["--acknowledgement-delay", "1ms"]);
+    let mut client = agent.client().unwrap();
+    let list = r#"{"kind":"EventList","apiVersion":"audit.k8s.io/v1","items":[{"auditID":"7","stage":"Panic"}]}"#;
+    for (path, body) in [("/audit", list), ("/activity", "{}")] {
+        assert_eq!(client.post(path, "", body).unwrap(), 200);
+    }
+    assert!(agent.terminate().success());
+    let sources = |path: &Path| records(path).into_values().map(|record| record.source).collect::<HashSet<_>>();
+    assert_eq!(sources(&directory.path().join("audit")), [Source::Audit].into());
+    assert_eq!(sources(directory.path()), [Source::Activity, Source::Heartbeat].into());
+    let verified = output(&["verify", directory.path().to_str().unwrap()]);
+    let text = String::from_utf8(verified.stdout).unwrap();
+    assert!(text.contains("access_0: ") && text.contains("audit/access_0: 1 records"), "{text}");
+    assert!(verified.status.success());
 }
