@@ -4,6 +4,7 @@ use std::{fmt::Write, net::IpAddr};
 
 use flate2::Crc;
 use jiff::Timestamp;
+use memchr::{memchr, memchr2};
 use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 
@@ -194,18 +195,52 @@ fn checksum(bytes: &[u8]) -> String {
 
 /// Removes the whitespace between the tokens of a JSON text, newlines included.
 fn compact(json: &str) -> String {
-    let (mut compact, mut in_string, mut is_escaped) = (String::with_capacity(json.len()), false, false);
-    for character in json.chars() {
-        if !in_string && matches!(character, ' ' | '\t' | '\n' | '\r') {
-            continue;
-        }
-        if character == '"' && !is_escaped {
-            in_string = !in_string;
-        }
-        is_escaped = in_string && character == '\\' && !is_escaped;
-        compact.push(character);
+    let is_whitespace = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
+    // API servers send compact texts.
+    if Parts(json).all(|(structure, _)| !structure.as_bytes().iter().any(is_whitespace)) {
+        return json.to_owned();
+    }
+    let mut compact = String::with_capacity(json.len());
+    for (structure, string) in Parts(json) {
+        compact.extend(structure.split_ascii_whitespace());
+        compact.push_str(string);
     }
     compact
+}
+
+/// The parts of a valid JSON text: what precedes a string, and the string with its quotes. The last string can be empty.
+#[derive(Clone, Debug)]
+pub(crate) struct Parts<'a>(pub(crate) &'a str);
+
+impl<'a> Iterator for Parts<'a> {
+    type Item = (&'a str, &'a str);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.0.is_empty() {
+            return None;
+        }
+        let start = memchr(b'"', self.0.as_bytes()).unwrap_or(self.0.len());
+        let (structure, rest) = self.0.split_at(start);
+        let (string, rest) = rest.split_at_checked(string_length(rest.as_bytes())).unwrap_or((rest, ""));
+        self.0 = rest;
+        Some((structure, string))
+    }
+}
+
+/// Returns the length of the string with its quotes at the start of a text.
+fn string_length(text: &[u8]) -> usize {
+    let mut length = 1;
+    while let Some(rest) = text.get(length..)
+        && let Some(at) = memchr2(b'"', b'\\', rest)
+    {
+        length += at + 1;
+        match rest.get(at) {
+            Some(b'"') => return length,
+            // The escaped character is not a quote.
+            _ => length += 1,
+        }
+    }
+    text.len()
 }
 
 #[cfg(test)]

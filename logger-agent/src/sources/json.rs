@@ -1,5 +1,9 @@
 //! The limits of JSON values that other parsers accept.
 
+use memchr::memchr;
+
+use crate::record::Parts;
+
 /// The maximum depth of a value: common parsers accept 128 or more, and a record adds one.
 pub const MAX_DEPTH: usize = 100;
 
@@ -7,39 +11,32 @@ pub const MAX_DEPTH: usize = 100;
 /// are Unicode.
 #[must_use]
 pub fn is_portable(json: &str) -> bool {
-    let (mut bytes, mut depth) = (json.as_bytes(), 0_usize);
-    while let Some((first, rest)) = bytes.split_first() {
-        bytes = match first {
-            b'"' => match after_string(rest) {
-                Some(rest) => rest,
-                None => return false,
-            },
-            _ => rest,
-        };
-        match first {
-            b'{' | b'[' => depth += 1,
-            b'}' | b']' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        if depth > MAX_DEPTH {
-            return false;
-        }
-    }
-    true
+    let mut depth = 0_usize;
+    Parts(json).all(|(structure, string)| {
+        let is_flat = structure.bytes().all(|byte| {
+            match byte {
+                b'{' | b'[' => depth += 1,
+                b'}' | b']' => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            depth <= MAX_DEPTH
+        });
+        is_flat && has_unicode_escapes(string.as_bytes())
+    })
 }
 
-/// Returns what follows a string without its first quote; `None` if it has a surrogate without its pair.
-fn after_string(mut bytes: &[u8]) -> Option<&[u8]> {
-    loop {
-        let end = bytes.iter().position(|byte| matches!(byte, b'"' | b'\\'))?;
-        let (special, rest) = bytes.get(end..)?.split_first()?;
-        bytes = match (special, rest) {
-            (b'"', rest) => return Some(rest),
-            (_, [b'u', digits @ ..]) => after_escape(digits)?,
-            (_, [_, rest @ ..]) => rest,
-            (_, []) => return None,
+/// Returns whether a string has no surrogate without its pair.
+fn has_unicode_escapes(mut string: &[u8]) -> bool {
+    while let Some(at) = memchr(b'\\', string) {
+        let rest = match string.get(at + 1..) {
+            Some([b'u', digits @ ..]) => after_escape(digits),
+            Some([_, rest @ ..]) => Some(rest),
+            _ => None,
         };
+        let Some(rest) = rest else { return false };
+        string = rest;
     }
+    true
 }
 
 /// Returns what follows the digits of an escape, and the second escape of a pair.
