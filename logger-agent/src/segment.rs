@@ -32,6 +32,8 @@ const SEPARATOR: char = '_';
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Series {
     directory: PathBuf,
+    /// The subdirectory of the log, with a slash; empty without one.
+    subdirectory: String,
     stem: String,
 }
 
@@ -72,7 +74,7 @@ impl Series {
         }
         let (stem, max) = (format!("{name}{SEPARATOR}{replica}"), MAX_NAME - 1 - DIGITS - EXTENSION.len());
         match stem.len() <= max {
-            true => Ok(Series { directory: directory.into(), stem }),
+            true => Ok(Series { directory: directory.into(), subdirectory: String::new(), stem }),
             false => Err(NameError::TooLong { stem, max }),
         }
     }
@@ -86,7 +88,8 @@ impl Series {
     /// Returns the same log and replica in a subdirectory.
     #[must_use]
     pub fn in_directory(&self, name: &str) -> Self {
-        Series { directory: self.directory.join(name), stem: self.stem.clone() }
+        let subdirectory = format!("{}{name}/", self.subdirectory);
+        Series { directory: self.directory.join(name), subdirectory, stem: self.stem.clone() }
     }
 
     /// Returns the path of the segment whose first record has this sequence number.
@@ -99,6 +102,12 @@ impl Series {
     #[must_use]
     pub fn file_name(&self, first: u64) -> String {
         format!("{}-{first:020}{EXTENSION}", self.stem)
+    }
+
+    /// Returns the name of this segment in the directory of the log, for reports.
+    #[must_use]
+    pub fn relative_path(&self, first: u64) -> String {
+        self.subdirectory.clone() + &self.file_name(first)
     }
 
     /// Returns the path of the file that the writer of the series locks.
@@ -231,6 +240,7 @@ mod tests {
         let one = Series::new("/data", "a-b", "c").unwrap();
         let other = Series::new("/data", "a", "b-c").unwrap();
         assert_ne!(one.lock_path(), other.lock_path());
+        assert_eq!(one.in_directory("audit").relative_path(7), "audit/a-b_c-00000000000000000007.ndjson");
         assert_eq!(other.parse(&one.file_name(0)), None);
     }
 

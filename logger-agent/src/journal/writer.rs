@@ -162,7 +162,7 @@ impl Writer {
         let time = now.time;
         let Some(last) = self.last_time.replace(time).filter(|last| *last > time) else { return };
         // The segment of the record at `time`.
-        let segment = self.active.as_ref().map(|active| self.series.file_name(active.first)).unwrap_or_default();
+        let segment = self.active.as_ref().map(|active| self.series.relative_path(active.first)).unwrap_or_default();
         tracing::warn!(segment, %last, %time, "the clock was set back; sequence numbers order the records");
         self.metrics.add_clock_step();
         self.status.add_clock_step(now.instant, format!("{segment}: from {last} to {time}"));
@@ -409,7 +409,7 @@ impl Writer {
     fn report_corruption(&self) {
         let mut corrupt = self.closed.iter().filter_map(|closed| Some((closed.first, closed.corruption.as_ref()?)));
         let description = corrupt.next().map(|(first, reason)| {
-            let (segment, others) = (self.series.file_name(first), corrupt.count());
+            let (segment, others) = (self.series.relative_path(first), corrupt.count());
             let others = if others > 0 { format!("; other corrupt segments: {others}") } else { String::new() };
             format!("{segment}: {reason}{others}")
         });
