@@ -99,7 +99,7 @@ impl Endpoints {
     #[must_use]
     pub fn new(journals: Journals, health: Health, metrics: Arc<Metrics>, config: ServerConfig) -> Self {
         let capacity = Source::ALL.map(|source| journals.of(source.into()).capacity()).into_iter().min();
-        let peers = Shares::new(config.max_body_bytes.max(capacity.unwrap_or_default() / 2));
+        let peers = Shares::new(config.max_body_bytes.max(capacity.unwrap_or_default() / 4 * 3));
         let rate = || RateLimit::new(config.records_per_second, config.bytes_per_second);
         let rates = Rates { activity: rate(), audit: rate() };
         Endpoints { journals, health, metrics, rates, peers, config }
