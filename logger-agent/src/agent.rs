@@ -9,7 +9,6 @@ use crate::{
     health::Health,
     journal::{JournalConfig, JournalError, JournalThreads, Journals},
     metrics::Metrics,
-    record,
     segment::{NameError, Series},
     server::{Endpoints, Server, ServerConfig, ServerError},
     sources::{Heartbeat, Source, TokenError},
@@ -78,7 +77,7 @@ impl Agent {
         };
         let health = Health::new(journals.clone(), interval);
         let endpoints = Endpoints::new(journals.clone(), health, Arc::clone(&metrics), server_config);
-        let heartbeat = Heartbeat::new(journals.of(record::Source::Heartbeat).clone(), metrics, interval);
+        let heartbeat = Heartbeat::new(journals.clone(), metrics, interval);
         Ok(Agent { journals, threads, server, endpoints, heartbeat })
     }
 

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::{
     interface::{CLOCK_STEPPED_BACK, CORRUPT_SEGMENT, NOT_DURABLE},
-    journal::Journals,
+    journal::{Journal, Journals},
 };
 
 /// The number of intervals after which a missing fsync means that the agent is not ready.
@@ -49,8 +49,18 @@ impl Health {
     /// Returns the reason why they do not.
     pub fn ready(&self) -> Result<(), String> {
         self.live()?;
-        let age = self.journals.last_fsync().map(|last| Instant::now().saturating_duration_since(last));
-        check_fsync(age, self.interval).map_err(|reason| match self.journals.last_error() {
+        self.check(self.journals.main())?;
+        match self.journals.used_audit() {
+            // Its first record is not durable yet.
+            Some(audit) if audit.last_fsync().is_none() && audit.last_error().is_none() => Ok(()),
+            Some(audit) => self.check(audit),
+            None => Ok(()),
+        }
+    }
+
+    fn check(&self, journal: &Journal) -> Result<(), String> {
+        let age = journal.last_fsync().map(|last| Instant::now().saturating_duration_since(last));
+        check_fsync(age, self.interval).map_err(|reason| match journal.last_error() {
             Some(error) => format!("{NOT_DURABLE}{error}"),
             None => reason,
         })
@@ -86,7 +96,16 @@ fn check_fsync(age: Option<Duration>, interval: Duration) -> Result<(), String> 
 
 #[cfg(test)]
 mod tests {
+    use std::{fs, sync::Arc};
+
     use super::*;
+    use crate::{
+        file_system::Disk,
+        journal::{Acknowledgement, AppendError, JournalConfig},
+        metrics::Metrics,
+        record::{Draft, Source},
+        segment::{AUDIT_DIRECTORY, Series},
+    };
 
     #[test]
     fn the_agent_is_ready_only_after_an_fsync_within_two_intervals() {
@@ -102,5 +121,35 @@ mod tests {
         let step = |age: Duration| warnings(None, Some((age, "a: from 2 to 1".to_owned())));
         assert_eq!(step(CLOCK_STEP_TIME), ["clock stepped back: a: from 2 to 1"]);
         assert_eq!(step(CLOCK_STEP_TIME + Duration::from_secs(1)), Vec::<String>::new());
+    }
+
+    #[tokio::test]
+    async fn audit_events_that_are_not_durable_make_the_agent_unready() {
+        let directory = tempfile::tempdir().unwrap();
+        let series = Series::new(directory.path(), "log", "0").unwrap();
+        let config =
+            JournalConfig { acknowledgement_delay: Duration::ZERO, ..JournalConfig::new(Duration::from_secs(60)) };
+        let (journals, threads) =
+            Journals::open_split(Arc::new(Disk), series.clone(), &config, Arc::new(Metrics::new())).unwrap();
+        let health = Health::new(journals.clone(), Duration::from_secs(60));
+        append(&journals, Source::Activity).await.unwrap();
+        assert_eq!(health.ready(), Ok(()), "no audit event was sent");
+        // A file with a record has the name of the first segment.
+        let path = series.in_directory(AUDIT_DIRECTORY).path(0);
+        fs::write(&path, "important\n").unwrap();
+        append(&journals, Source::Audit).await.unwrap_err();
+        let error = health.ready().unwrap_err();
+        assert!(error.starts_with("records are not durable: the segment `"), "{error}");
+        fs::remove_file(&path).unwrap();
+        append(&journals, Source::Audit).await.unwrap();
+        assert_eq!(health.ready(), Ok(()));
+        threads.stop().await.unwrap();
+    }
+
+    async fn append(journals: &Journals, source: Source) -> Result<(), AppendError> {
+        let draft = Draft::new(source, None, serde_json::from_str("{}").unwrap());
+        let journal = journals.of(source);
+        let reservation = journal.reserve(draft.body().len())?;
+        journal.append(vec![draft], Acknowledgement::Durable, reservation).await.map(drop)
     }
 }

@@ -152,6 +152,12 @@ impl Journal {
         self.stopped.cancelled().await;
     }
 
+    /// Returns whether records were appended, by this process or by one before.
+    #[must_use]
+    pub fn is_used(&self) -> bool {
+        self.status.is_used()
+    }
+
     /// Returns the time of the last successful fsync of this process.
     #[must_use]
     pub fn last_fsync(&self) -> Option<Instant> {

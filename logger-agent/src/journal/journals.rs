@@ -96,16 +96,16 @@ impl Journals {
         }
     }
 
-    /// Returns the time of the last successful fsync of the journal with the heartbeats.
+    /// Returns the journal that is always used.
     #[must_use]
-    pub fn last_fsync(&self) -> Option<Instant> {
-        self.main.last_fsync()
+    pub fn main(&self) -> &Journal {
+        &self.main
     }
 
-    /// Returns why records cannot be made durable, if the last attempt of a journal failed.
+    /// Returns the dedicated journal of audit events, if there is one with records: without them it has no files.
     #[must_use]
-    pub fn last_error(&self) -> Option<String> {
-        self.all().find_map(Journal::last_error)
+    pub fn used_audit(&self) -> Option<&Journal> {
+        self.audit.as_ref().filter(|audit| audit.is_used())
     }
 
     /// Returns the corrupt segments, as [`Journal::corrupt_segment`] does.

@@ -1,13 +1,19 @@
 //! What other threads see of the journal.
 
 use std::{
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Instant,
 };
 
 /// The result of the last fsync, and what needs attention although records become durable.
 #[derive(Debug, Default)]
-pub(super) struct Status(Mutex<State>);
+pub(super) struct Status {
+    state: Mutex<State>,
+    is_used: AtomicBool,
+}
 
 #[derive(Debug, Default)]
 struct State {
@@ -18,6 +24,14 @@ struct State {
 }
 
 impl Status {
+    pub(super) fn is_used(&self) -> bool {
+        self.is_used.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn set_used(&self) {
+        self.is_used.store(true, Ordering::Relaxed);
+    }
+
     pub(super) fn last_fsync(&self) -> Option<Instant> {
         self.state().last_fsync
     }
@@ -54,6 +68,6 @@ impl Status {
 
     /// Ignores poisoning: no panic can leave the state inconsistent.
     fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -91,6 +91,9 @@ impl Writer {
             reported: (0, 0),
         };
         tracing::info!(next_sequence, segments = writer.closed.len(), "recovered the log");
+        if next_sequence > 0 {
+            writer.status.set_used();
+        }
         writer.report_corruption();
         writer.retain(now);
         Ok(writer)
@@ -140,6 +143,7 @@ impl Writer {
             None if draft.source() == Source::Audit => self.metrics.add_event_without_id(),
             Some(Known::New) | None => {}
         }
+        self.status.set_used();
         let sequence = self.next_sequence;
         if sequence > MAX_SEQUENCE {
             return Err(io::Error::other("no sequence number is left"));

@@ -7,7 +7,7 @@ use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    journal::{Acknowledgement, AppendError, Journal},
+    journal::{Acknowledgement, AppendError, Journal, Journals},
     metrics::{Dropped, Metrics},
     record::{Draft, Source},
 };
@@ -15,17 +15,17 @@ use crate::{
 /// Records a heartbeat at each interval, and one at the start.
 #[derive(Debug)]
 pub struct Heartbeat {
-    journal: Journal,
+    journals: Journals,
     metrics: Arc<Metrics>,
     interval: Duration,
 }
 
 impl Heartbeat {
-    /// Creates the heartbeats of a journal.
+    /// Creates the heartbeats of journals.
     #[must_use]
-    pub fn new(journal: Journal, metrics: Arc<Metrics>, interval: Duration) -> Self {
+    pub fn new(journals: Journals, metrics: Arc<Metrics>, interval: Duration) -> Self {
         // The timer does not support 0.
-        Heartbeat { journal, metrics, interval: interval.max(Duration::from_millis(1)) }
+        Heartbeat { journals, metrics, interval: interval.max(Duration::from_millis(1)) }
     }
 
     /// Records heartbeats until cancelled. A heartbeat that is not durable is logged and counted.
@@ -35,7 +35,12 @@ impl Heartbeat {
         let beats = async {
             loop {
                 ticks.tick().await;
-                self.beat().await;
+                let audit = async {
+                    if let Some(audit) = self.journals.used_audit() {
+                        self.beat(audit).await;
+                    }
+                };
+                tokio::join!(self.beat(self.journals.main()), audit);
             }
         };
         tokio::select! {
@@ -45,8 +50,8 @@ impl Heartbeat {
         }
     }
 
-    async fn beat(&self) {
-        match self.append().await {
+    async fn beat(&self, journal: &Journal) {
+        match self.append(journal).await {
             Ok(()) => {}
             Err(error) => {
                 tracing::warn!(%error, "a heartbeat is not durable");
@@ -57,7 +62,7 @@ impl Heartbeat {
         }
     }
 
-    async fn append(&self) -> Result<(), AppendError> {
+    async fn append(&self, journal: &Journal) -> Result<(), AppendError> {
         let body = json!({
             "interval": self.interval.as_secs_f64(),
             "records": self.metrics.record_count(),
@@ -65,8 +70,8 @@ impl Heartbeat {
         });
         let body = to_raw_value(&body).map_err(|error| AppendError::Write(error.to_string()))?;
         let draft = Draft::new(Source::Heartbeat, None, &body);
-        let reservation = self.journal.reserve_heartbeat(draft.body().len())?;
-        self.journal.append(vec![draft], Acknowledgement::Durable, reservation).await?;
+        let reservation = journal.reserve_heartbeat(draft.body().len())?;
+        journal.append(vec![draft], Acknowledgement::Durable, reservation).await?;
         Ok(())
     }
 }
