@@ -59,11 +59,16 @@ impl Journals {
         let (half, audit) = (config.half(), series.in_directory(AUDIT_DIRECTORY));
         let other = JournalConfig { leaves_space: true, ..half.clone() };
         let (main, main_thread) = Journal::open(Arc::clone(&files), series, other, Arc::clone(&metrics))?;
-        let directory = audit.directory();
-        files.create_directory(directory).map_err(|source| JournalError::directory(directory, source))?;
-        let (audit, audit_thread) = Journal::open(files, audit, half, metrics)?;
-        let threads = JournalThreads { main: main_thread, audit: Some(audit_thread) };
-        Ok((Journals { main, audit: Some(audit) }, threads))
+        match open_audit(files, audit, half, metrics) {
+            Ok((audit, audit_thread)) => {
+                let threads = JournalThreads { main: main_thread, audit: Some(audit_thread) };
+                Ok((Journals { main, audit: Some(audit) }, threads))
+            }
+            Err(error) => {
+                main_thread.join()?;
+                Err(error)
+            }
+        }
     }
 
     /// Returns the journal of a source.
@@ -121,6 +126,17 @@ impl Journals {
     }
 }
 
+fn open_audit(
+    files: Arc<dyn FileSystem>,
+    series: Series,
+    config: JournalConfig,
+    metrics: Arc<Metrics>,
+) -> Result<(Journal, JournalThread), JournalError> {
+    let directory = series.directory();
+    files.create_directory(directory).map_err(|source| JournalError::directory(directory, source))?;
+    Journal::open(files, series, config, metrics)
+}
+
 impl JournalThreads {
     /// Makes all records durable, and waits for the end of the threads.
     ///
@@ -173,6 +189,24 @@ mod tests {
         assert!(size < 40 << 10, "half of the retention: {size} bytes");
         let summary = verify(&Disk, directory.path(), &mut |finding| panic!("{finding}")).unwrap();
         assert_eq!(summary.series.len(), 2, "{summary}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_in_place_of_the_directory_of_audit_events_is_a_start_error() {
+        let (directory, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        std::os::unix::fs::symlink(other.path(), directory.path().join(AUDIT_DIRECTORY)).unwrap();
+        let open = || {
+            let series = Series::new(directory.path(), "log", "0").unwrap();
+            let config = JournalConfig::new(Duration::from_secs(60));
+            Journals::open_split(Arc::new(Disk), series, &config, Arc::new(Metrics::new()))
+        };
+        let error = open().unwrap_err().to_string();
+        assert!(error.starts_with("cannot write to the directory `"), "{error}");
+        fs::remove_file(directory.path().join(AUDIT_DIRECTORY)).unwrap();
+        let (_, threads) = open().expect("the thread of the other journal has ended");
+        threads.main.join().unwrap();
+        threads.audit.unwrap().join().unwrap();
     }
 
     async fn append(journals: &Journals, source: Source, body: &str) -> Result<(), AppendError> {

@@ -47,12 +47,14 @@ impl JournalThread {
     /// # Errors
     /// Fails if records could not be made durable, or if the thread panicked.
     pub async fn stop(self) -> Result<(), JournalError> {
-        let stop = move || {
-            // A thread that has ended receives nothing.
-            let _ = self.sender.send(Command::Stop);
-            self.handle.join().unwrap_or(Err(JournalError::Panicked))
-        };
-        tokio::task::spawn_blocking(stop).await.unwrap_or(Err(JournalError::Panicked))
+        tokio::task::spawn_blocking(|| self.join()).await.unwrap_or(Err(JournalError::Panicked))
+    }
+
+    /// Does the same as [`stop`](Self::stop). This blocks the calling thread.
+    pub(super) fn join(self) -> Result<(), JournalError> {
+        // A thread that has ended receives nothing.
+        let _ = self.sender.send(Command::Stop);
+        self.handle.join().unwrap_or(Err(JournalError::Panicked))
     }
 }
 
