@@ -39,7 +39,7 @@ pub(crate) fn snake_plural(kind: &str, plural: &str) -> String {
     let singular = kind.to_lowercase();
     let common = singular.chars().zip(plural.chars()).take_while(|(a, b)| a == b).count();
     // The plural is an unrelated word, so its word boundaries are unknown.
-    if common + 1 < singular.chars().count() {
+    if common + 2 < singular.chars().count() {
         return plural.replace('-', "_");
     }
     let mut letters = 0;
@@ -64,6 +64,7 @@ mod tests {
             ("Logger", "loggers", "loggers"),
             ("NetworkPolicy", "networkpolicies", "network_policies"),
             ("HTTPIngress", "httpingresses", "http_ingresses"),
+            ("WildLife", "wildlives", "wild_lives"),
             ("Person", "people", "people"),
         ] {
             assert_eq!(snake_plural(kind, plural), expected);

@@ -25,11 +25,13 @@ pub fn is_group(name: &str) -> bool {
 /// Returns the resource name of a kind by the rules of Go's client-gen: in lower case and plural.
 pub fn plural(kind: &str) -> String {
     let singular = kind.to_lowercase();
-    let before_last = singular.chars().rev().nth(1);
+    let Some(before_last) = singular.chars().rev().nth(1) else { return singular };
     if ["s", "x", "z", "ch", "sh"].iter().any(|end| singular.ends_with(end)) {
         format!("{singular}es")
-    } else if singular.ends_with('y') && !before_last.is_some_and(|c| "aeiou".contains(c)) {
-        format!("{}ies", &singular[..singular.len() - 1])
+    } else if let Some(stem) = singular.strip_suffix('y').filter(|_| !"aeiou".contains(before_last)) {
+        format!("{stem}ies")
+    } else if let Some(stem) = singular.strip_suffix("fe").or(singular.strip_suffix('f')) {
+        format!("{stem}ves")
     } else {
         format!("{singular}s")
     }
@@ -48,6 +50,10 @@ mod tests {
             ("Gateway", "gateways"),
             ("Patch", "patches"),
             ("Box", "boxes"),
+            ("Leaf", "leaves"),
+            ("Life", "lives"),
+            ("Autograph", "autographs"),
+            ("I", "i"),
         ] {
             assert_eq!(plural(kind), expected);
         }
