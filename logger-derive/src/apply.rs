@@ -7,6 +7,7 @@ use syn::{
     Attribute, Data, DeriveInput, Field, Fields, GenericArgument, Ident, LitStr, Meta, Path, PathArguments, Token,
     Type, ext::IdentExt, spanned::Spanned,
 };
+    defaults::parse::inside_option,
 
 use crate::{
     attr,
@@ -105,7 +106,7 @@ impl AppliedField {
         let (index, ty) = (self.index, &self.field.ty);
         let ty = match self.atomic {
             true => {
-                let inner = option_item(ty).unwrap_or(ty);
+                let inner = inside_option(ty).unwrap_or(ty);
                 let atomic = located_at(quote!(#krate::apply::Atomic), inner.span());
                 quote_spanned!(inner.span()=> #atomic<#inner>)
             }
@@ -244,15 +245,4 @@ pub(crate) fn located_at(tokens: TokenStream, at: Span) -> TokenStream {
         token
     };
     tokens.into_iter().map(locate).collect()
-}
-
-/// Returns the `T` of `Option<T>`.
-fn option_item(ty: &Type) -> Option<&Type> {
-    let Type::Path(path) = ty else { return None };
-    let last = path.path.segments.last().filter(|last| last.ident == "Option")?;
-    let PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
-    match arguments.args.first()? {
-        GenericArgument::Type(item) => Some(item),
-        _ => None,
-    }
 }

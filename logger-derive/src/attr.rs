@@ -3,7 +3,7 @@
 use darling::{FromMeta, ast::NestedMeta, util::Flag};
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
-use syn::{Attribute, Expr, ExprLit, ExprPath, Lit, LitStr, Meta, Path, Token, punctuated::Punctuated};
+use syn::{Attribute, Expr, ExprLit, ExprPath, Lit, LitStr, Meta, Path, Token, Type, punctuated::Punctuated};
 
 use crate::{
     columns::PrintColumns, conversion::Conversion, errors::Errors, indexes::Index, lifecycle::Lifecycle,
@@ -173,6 +173,23 @@ pub(crate) fn parse_keys<T: FromMeta + Default>(items: Vec<NestedMeta>, errors: 
 /// Returns the attributes of this name.
 pub(crate) fn named<'a>(name: &'a str, attrs: &'a [Attribute]) -> impl Iterator<Item = &'a Attribute> {
     attrs.iter().filter(move |attr| attr.path().is_ident(name))
+}
+
+/// Returns the expression itself, which is in an invisible group if it is the argument of a `macro_rules!`.
+pub(crate) fn ungrouped(expr: &Expr) -> &Expr {
+    match expr {
+        Expr::Group(group) => ungrouped(&group.expr),
+        expr => expr,
+    }
+}
+
+/// Returns the type itself, which is in an invisible group if it is the argument of a `macro_rules!`.
+pub(crate) fn ungrouped_type(ty: &Type) -> &Type {
+    match ty {
+        Type::Group(group) => ungrouped_type(&group.elem),
+        Type::Paren(paren) => ungrouped_type(&paren.elem),
+        ty => ty,
+    }
 }
 
 /// Returns the derives of the type. A derive macro receives only those of later attributes.

@@ -9,7 +9,7 @@ use syn::{
 };
 
 use crate::{
-    attr::{self, Genclient, K8s, K8sList, SerdeContainer, SerdeDefault, SerdeField},
+    attr::{self, Genclient, K8s, K8sList, SerdeContainer, SerdeDefault, SerdeField, ungrouped_type},
     conversion,
     errors::Errors,
     lifecycle,
@@ -193,7 +193,7 @@ impl RootField {
     }
 
     fn type_name(&self) -> Option<&PathSegment> {
-        match &self.ty {
+        match ungrouped_type(&self.ty) {
             Type::Path(path) => path.path.segments.last(),
             _ => None,
         }

@@ -3,15 +3,15 @@
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
-use syn::{Ident, Lit, LitStr, ext::IdentExt};
+use syn::{Ident, LitStr, ext::IdentExt};
 
 use super::parse::{
-    Bounds, Column, ExternalDocs, Names, Number, SchemaAttr, SchemaField, SchemaType, Validation, Values,
+    Bounds, Column, ExternalDocs, Names, Number, Scalar, SchemaAttr, SchemaField, SchemaType, Validation, Values,
 };
 
 /// A JSON value that is emitted as a constant.
 pub(super) enum Json {
-    True,
+    Bool(bool),
     Integer(i64),
     Unsigned(u64),
     Float(f64),
@@ -33,7 +33,7 @@ impl Json {
     fn emit(&self, krate: &TokenStream) -> TokenStream {
         let of = quote!(#krate::schema::Json);
         match self {
-            Json::True => quote!(#of::Bool(true)),
+            Json::Bool(value) => quote!(#of::Bool(#value)),
             Json::Integer(value) => quote!(#of::Integer(#value)),
             Json::Unsigned(value) => quote!(#of::Unsigned(#value)),
             Json::Float(value) => quote!(#of::Float(#value)),
@@ -87,7 +87,7 @@ impl SchemaType {
         let mut keywords = self.attr.keywords();
         // Decoding drops unknown fields, which the schema of a type without fields alone does not show.
         if self.is_empty && !self.attr.preserve_unknown_fields.is_present() {
-            keywords.push(("x-kubewright-empty", Json::True));
+            keywords.push(("x-kubewright-empty", Json::Bool(true)));
         }
         let keywords = emit(&keywords, krate);
         let unions = self.unions(krate);
@@ -125,7 +125,7 @@ impl SchemaAttr {
     fn keywords(&self) -> Vec<(&'static str, Json)> {
         let mut keywords = Vec::new();
         let mut add = |name, value: Option<Json>| keywords.extend(value.map(|value| (name, value)));
-        let flag = |flag: &darling::util::Flag| flag.is_present().then_some(Json::True);
+        let flag = |flag: &darling::util::Flag| flag.is_present().then_some(Json::Bool(true));
         let ident = |path: &Option<syn::Path>| {
             path.as_ref().and_then(syn::Path::get_ident).map(|ident| Json::Text(ident.to_string()))
         };
@@ -189,12 +189,17 @@ impl Number {
 
 impl Values {
     fn json(&self) -> Json {
-        let value = |literal: &Lit| match literal {
-            Lit::Str(value) => text(value),
-            Lit::Int(number) => number.base10_parse().map_or_else(|_| Json::Text(number.to_string()), Json::integer),
-            other => Json::Text(quote!(#other).to_string()),
-        };
-        Json::List(self.0.iter().map(value).collect())
+        Json::List(self.0.iter().map(Scalar::json).collect())
+    }
+}
+
+impl Scalar {
+    fn json(&self) -> Json {
+        match self {
+            Scalar::Text(value) => text(value),
+            Scalar::Boolean(value) => Json::Bool(*value),
+            Scalar::Number(number) => number.json(),
+        }
     }
 }
 
@@ -222,7 +227,7 @@ impl Validation {
         ] {
             fields.extend(value.as_ref().map(|value| (name, text(value))));
         }
-        fields.extend(self.optional_old_self.is_present().then_some(("optionalOldSelf", Json::True)));
+        fields.extend(self.optional_old_self.is_present().then_some(("optionalOldSelf", Json::Bool(true))));
         Json::Object(fields)
     }
 }

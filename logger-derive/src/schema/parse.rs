@@ -4,11 +4,16 @@ use darling::{Error, FromMeta, Result, ast::NestedMeta, util::Flag};
 use proc_macro2::Span;
 use syn::{
     Attribute, Data, DeriveInput, Expr, ExprLit, ExprRange, ExprUnary, Field, Fields, Ident, Lit, LitInt, LitStr, Meta,
-    Path, RangeLimits, Token, UnOp, Variant, ext::IdentExt, punctuated::Punctuated, spanned::Spanned,
+    Path, RangeLimits, UnOp, Variant, ext::IdentExt, spanned::Spanned,
 };
 
 use super::{check, updates};
-use crate::{attr, errors::Errors};
+use crate::{
+    apply::literal,
+    attr::{self, ungrouped},
+    convert::json::of_field,
+    errors::Errors,
+};
 
 /// The keys of `#[schema(..)]` in all its sections. The grammar table lists those that a section accepts.
 #[derive(Default, FromMeta)]
@@ -94,8 +99,8 @@ impl FromMeta for Unique {
 
     fn from_expr(expr: &Expr) -> Result<Self> {
         let expected = || Error::custom("expected `unique`, or names of fields such as `[\"name\"]`").with_span(expr);
-        let Expr::Array(array) = expr else { return Err(expected()) };
-        let name = |item: &Expr| match item {
+        let Expr::Array(array) = ungrouped(expr) else { return Err(expected()) };
+        let name = |item: &Expr| match ungrouped(item) {
             Expr::Lit(ExprLit { lit: Lit::Str(name), .. }) => Some(name.clone()),
             _ => None,
         };
@@ -113,7 +118,7 @@ pub(crate) enum Scalar {
 
 impl FromMeta for Scalar {
     fn from_expr(expr: &Expr) -> Result<Self> {
-        match expr {
+        match ungrouped(expr) {
             Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Ok(Scalar::Text(text.clone())),
             Expr::Lit(ExprLit { lit: Lit::Bool(value), .. }) => Ok(Scalar::Boolean(value.value)),
             other => Number::from_expr(other).map(Scalar::Number).map_err(|_| {
@@ -184,8 +189,8 @@ pub(crate) struct Names(pub(crate) Vec<Ident>, pub(crate) Span);
 impl FromMeta for Names {
     fn from_expr(expr: &Expr) -> Result<Self> {
         let expected = || Error::custom("expected fields, such as `[size, weight]`").with_span(expr);
-        let Expr::Array(array) = expr else { return Err(expected()) };
-        let name = |item: &Expr| match item {
+        let Expr::Array(array) = ungrouped(expr) else { return Err(expected()) };
+        let name = |item: &Expr| match ungrouped(item) {
             Expr::Path(path) => path.path.get_ident().cloned(),
             _ => None,
         };
@@ -199,15 +204,15 @@ impl FromMeta for Names {
     }
 }
 
-/// Allowed values: `["a", "b"]` or `[1, 2]`.
-pub(crate) struct Values(pub(crate) Vec<Lit>);
+/// Allowed values: `["a", "b"]` or `[-1, 1]`.
+pub(crate) struct Values(pub(crate) Vec<Scalar>);
 
 impl FromMeta for Values {
     fn from_expr(expr: &Expr) -> Result<Self> {
         let expected = || Error::custom("expected strings or integers, such as `[\"a\", \"b\"]`").with_span(expr);
-        let Expr::Array(array) = expr else { return Err(expected()) };
-        let value = |item: &Expr| match item {
-            Expr::Lit(ExprLit { lit: lit @ (Lit::Str(_) | Lit::Int(_)), .. }) => Some(lit.clone()),
+        let Expr::Array(array) = ungrouped(expr) else { return Err(expected()) };
+        let value = |item: &Expr| match Scalar::from_expr(item) {
+            Ok(value @ (Scalar::Text(_) | Scalar::Number(Number { integer: Some(_), .. }))) => Some(value),
             _ => None,
         };
         let values: Option<Vec<_>> = array.elems.iter().map(value).collect();
@@ -237,9 +242,9 @@ impl Number {
 impl FromMeta for Number {
     fn from_expr(expr: &Expr) -> Result<Self> {
         let expected = || Error::custom("expected a number, such as `10` or `-0.5`").with_span(expr);
-        let (sign, literal) = match expr {
+        let (sign, literal) = match ungrouped(expr) {
             Expr::Lit(literal) => ("", literal),
-            Expr::Unary(ExprUnary { op: UnOp::Neg(_), expr, .. }) => match &**expr {
+            Expr::Unary(ExprUnary { op: UnOp::Neg(_), expr, .. }) => match ungrouped(expr) {
                 Expr::Lit(literal) => ("-", literal),
                 _ => return Err(expected()),
             },
@@ -270,13 +275,13 @@ pub(crate) struct Bounds {
 impl FromMeta for Bounds {
     fn from_expr(expr: &Expr) -> Result<Self> {
         let error = |message: &str| Error::custom(message).with_span(expr);
-        let Expr::Range(ExprRange { start, end, limits, .. }) = expr else {
+        let Expr::Range(ExprRange { start, end, limits, .. }) = ungrouped(expr) else {
             return Err(error("expected a range, such as `1..=63`, `1..` or `..=63`"));
         };
         if matches!((limits, end), (RangeLimits::HalfOpen(_), Some(_))) {
             return Err(error("the upper bound is inclusive; use `..=`"));
         }
-        let number = |bound: &Option<Box<Expr>>| match bound.as_deref() {
+        let number = |bound: &Option<Box<Expr>>| match bound.as_deref().map(ungrouped) {
             None => Ok(None),
             Some(Expr::Lit(ExprLit { lit: Lit::Int(number), .. })) => {
                 number.base10_parse().map(Some).map_err(Error::from)

@@ -1,8 +1,7 @@
 //! CEL rules that keys of `#[schema(..)]` stand for: what the keywords of a schema cannot express.
 
 use kubewright_names::cel::escape;
-use quote::ToTokens;
-use syn::{Ident, Lit, LitStr};
+use syn::{Ident, LitStr};
 
 use super::{
     emit::Json,
@@ -128,7 +127,7 @@ impl EachKey {
             rules.push(of_all(format!("key.matches({})", string(&pattern.value())), message));
         }
         if let Some(values) = &self.values {
-            let values: Vec<String> = values.0.iter().map(literal).collect();
+            let values: Vec<String> = values.0.iter().map(Scalar::cel).collect();
             let values = values.join(", ");
             rules.push(of_all(format!("key in [{values}]"), format!("each key must be one of {values}")));
         }
@@ -144,13 +143,6 @@ impl Scalar {
             Scalar::Number(Number { integer: Some(integer), .. }) => integer.to_string(),
             Scalar::Number(Number { value, .. }) => format!("{value:?}"),
         }
-    }
-}
-
-fn literal(value: &Lit) -> String {
-    match value {
-        Lit::Str(value) => string(&value.value()),
-        other => other.to_token_stream().to_string(),
     }
 }
 
