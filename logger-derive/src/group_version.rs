@@ -6,9 +6,14 @@ use darling::{FromMeta, ast::NestedMeta};
 use kubewright_names::{case::is_snake_case, resource::is_group, version::is_version};
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
-use syn::{Expr, Ident, LitStr, Meta, Path};
+use syn::{Attribute, Expr, Ident, LitStr, Meta, Path};
 
-use crate::{attr, crate_path::crate_path, errors::Errors, grammar};
+use crate::{
+    attr::{self, ungrouped},
+    crate_path::crate_path,
+    errors::Errors,
+    grammar,
+};
 
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
@@ -39,9 +44,16 @@ pub(crate) struct GroupVersionKeys {
     kinds: Option<Kinds>,
 }
 
-/// `[Widget, WidgetList]`
+/// `[Widget, #[cfg(feature = "list")] WidgetList]`
 #[derive(Default)]
-struct Kinds(Vec<Ident>);
+struct Kinds(Vec<Listed<Ident>>);
+
+/// A listed type, with its `cfg` attributes.
+#[derive(PartialEq)]
+struct Listed<T> {
+    cfgs: Vec<Attribute>,
+    ty: T,
+}
 
 impl FromMeta for Kinds {
     fn from_expr(expr: &Expr) -> darling::Result<Self> {
@@ -56,17 +68,20 @@ impl FromMeta for Kinds {
     }
 }
 
-fn plain_name(expr: &Expr) -> darling::Result<Ident> {
+fn plain_name(expr: &Expr) -> darling::Result<Listed<Ident>> {
     let message = "expected the name of a type in this module; re-export types of other modules here with `pub use`";
-    match expr {
-        Expr::Path(path) => path.path.get_ident().cloned().ok_or(message),
-        _ => Err(message),
+    let error = || darling::Error::custom(message).with_span(expr);
+    let Expr::Path(path) = ungrouped(expr) else { return Err(error()) };
+    if let Some(attr) = path.attrs.iter().find(|attr| !attr.path().is_ident("cfg")) {
+        let message = "unsupported attribute: a listed type can have `#[cfg(..)]` only; remove it";
+        return Err(darling::Error::custom(message).with_span(attr));
     }
-    .map_err(|message| darling::Error::custom(message).with_span(expr))
+    let ty = path.path.get_ident().cloned().ok_or_else(error)?;
+    Ok(Listed { cfgs: path.attrs.clone(), ty })
 }
 
 /// Returns the types that a rejected declaration lists: every path value of a key other than `crate`.
-fn named_types(items: &[NestedMeta]) -> Vec<&Path> {
+fn named_types(items: &[NestedMeta]) -> Vec<Listed<&Path>> {
     let mut types = Vec::new();
     for item in items {
         let NestedMeta::Meta(Meta::NameValue(pair)) = item else {
@@ -77,9 +92,11 @@ fn named_types(items: &[NestedMeta]) -> Vec<&Path> {
             value => vec![value],
         };
         for value in values {
-            match value {
-                Expr::Path(ty) if !pair.path.is_ident("crate") && !types.contains(&&ty.path) => types.push(&ty.path),
-                _ => {}
+            let Expr::Path(path) = ungrouped(value) else { continue };
+            let cfgs = attr::named("cfg", &path.attrs).cloned().collect();
+            let listed = Listed { cfgs, ty: &path.path };
+            if !pair.path.is_ident("crate") && !types.contains(&listed) {
+                types.push(listed);
             }
         }
     }
@@ -91,7 +108,7 @@ struct Declaration {
     group: String,
     version: String,
     group_ident: Option<LitStr>,
-    kinds: Vec<Ident>,
+    kinds: Vec<Listed<Ident>>,
 }
 
 impl Declaration {
@@ -143,25 +160,32 @@ fn version_name(version: &LitStr, errors: &mut Errors) -> String {
     version.value()
 }
 
-fn check_duplicates(kinds: &[Ident], errors: &mut Errors) {
+fn check_duplicates(kinds: &[Listed<Ident>], errors: &mut Errors) {
     let mut known = HashSet::new();
-    for kind in kinds.iter().filter(|kind| !known.insert(kind.to_string())) {
-        errors.push(kind, "duplicate type; keep one");
+    let unconditional = kinds.iter().filter(|kind| kind.cfgs.is_empty());
+    for Listed { ty, .. } in unconditional.filter(|kind| !known.insert(kind.ty.to_string())) {
+        errors.push(ty, "duplicate type; keep one");
     }
 }
 
 impl Declaration {
     fn emit(&self) -> TokenStream {
         let Declaration { krate, kinds, .. } = self;
-        let metas = kinds.iter().map(|kind| quote_spanned!(kind.span()=> <#kind as #krate::RootType>::META));
-        let adds = kinds.iter().map(|kind| quote_spanned!(kind.span()=> <#kind as #krate::RootType>::add_to_scheme));
-        let items = self.items(quote!(#(#adds(scheme)?;)*), quote!(#(#metas),*));
+        let metas = kinds.iter().map(|Listed { cfgs, ty }| {
+            let meta = quote_spanned!(ty.span()=> <#ty as #krate::RootType>::META);
+            quote!(#(#cfgs)* #meta)
+        });
+        let adds = kinds.iter().map(|Listed { cfgs, ty }| {
+            let add = quote_spanned!(ty.span()=> <#ty as #krate::RootType>::add_to_scheme);
+            quote!(#(#cfgs)* #add(scheme)?;)
+        });
+        let items = self.items(quote!(#(#adds)*), quote!(#(#metas),*));
         let registered = kinds.iter().map(|kind| registered(krate, kind));
         quote!(#items #(#registered)*)
     }
 
     /// Emits the items that other code refers to, without bodies, so that a rejected declaration is reported once.
-    fn placeholder(&self, types: &[&Path], errors: Errors) -> TokenStream {
+    fn placeholder(&self, types: &[Listed<&Path>], errors: Errors) -> TokenStream {
         let errors = errors.into_compile_errors();
         let items = self.items(quote!(let _ = scheme;), quote!());
         let registered = types.iter().map(|ty| registered(&self.krate, ty));
@@ -212,8 +236,9 @@ impl Declaration {
     }
 }
 
-fn registered(krate: &TokenStream, ty: impl ToTokens) -> TokenStream {
+fn registered(krate: &TokenStream, Listed { cfgs, ty }: &Listed<impl ToTokens>) -> TokenStream {
     quote! {
+        #(#cfgs)*
         #[automatically_derived]
         #[allow(deprecated)]
         #[diagnostic::do_not_recommend]

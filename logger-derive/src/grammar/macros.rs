@@ -264,7 +264,8 @@ pub(crate) const GROUP_VERSION: Section = Section {
             key: "kinds",
             syntax: "kinds = [Widget, WidgetList]",
             description: "The kinds and lists of this version.",
-            constraints: "Required. By their names in this module: re-export types of other modules with `pub use`.",
+            constraints: "Required. By their names in this module, perhaps with `#[cfg(..)]`: re-export types of other \
+                          modules with `pub use`.",
             example: "kubewright::group_version! { group = \"example.com\", version = \"v1\", kinds = [Widget, WidgetList] }",
             ..EMPTY
         },
