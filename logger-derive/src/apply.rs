@@ -124,7 +124,7 @@ impl AppliedField {
 impl Serde {
     fn parse(attrs: &[Attribute], errors: &mut Errors) -> Self {
         let mut serde = Serde::default();
-        for meta in metas(attrs) {
+        for meta in attr::keys("serde", attrs) {
             match (meta.path().get_ident().map(ToString::to_string).unwrap_or_default().as_str(), &meta) {
                 ("rename", Meta::NameValue(value)) => serde.rename = literal(value),
                 ("rename", _) => errors.push(
@@ -147,7 +147,7 @@ impl Serde {
 /// Emits the impls of a struct whose fields are applied one by one.
 fn emit_struct(input: &DeriveInput, krate: &TokenStream, fields: &[AppliedField]) -> TokenStream {
     let (ident, docs, of) = (&input.ident, attr::docs(&input.attrs), type_data(input, krate));
-    let rename_all = metas(&input.attrs).into_iter().find_map(|meta| match meta {
+    let rename_all = attr::keys("serde", &input.attrs).into_iter().find_map(|meta| match meta {
         Meta::NameValue(value) if value.path.is_ident("rename_all") => literal(&value),
         _ => None,
     });
@@ -210,14 +210,6 @@ fn assert_atomic_value(ty: &TokenStream, krate: &TokenStream) -> TokenStream {
             assert_atomic_value::<#ty>();
         };
     }
-}
-
-/// Returns the serde attributes; those with syntax errors are reported by serde's own derive.
-pub(crate) fn metas(attrs: &[Attribute]) -> Vec<Meta> {
-    let parse = |attr: &Attribute| {
-        attr.parse_args_with(syn::punctuated::Punctuated::<Meta, Token![,]>::parse_terminated).unwrap_or_default()
-    };
-    attr::named("serde", attrs).flat_map(parse).collect()
 }
 
 pub(crate) fn literal(value: &syn::MetaNameValue) -> Option<LitStr> {

@@ -219,10 +219,18 @@ pub(crate) fn serde_conflict(derive: &str, path: &Path) -> String {
     )
 }
 
-/// Returns each `rename = ".."` in `#[schemars(..)]`.
-pub(crate) fn schemars_renames(attrs: &[Attribute]) -> impl Iterator<Item = Meta> {
-    let nested = |attr: &Attribute| attr.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated).ok();
-    named("schemars", attrs).filter_map(nested).flatten().filter(|meta| meta.path().is_ident("rename"))
+/// Returns the keys of all attributes of this name; attributes with syntax errors are skipped, which their own macro
+/// reports.
+pub(crate) fn keys(name: &str, attrs: &[Attribute]) -> Vec<Meta> {
+    named(name, attrs)
+        .filter_map(|attr| attr.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated).ok())
+        .flatten()
+        .collect()
+}
+
+/// Returns a key of the attributes of this name.
+pub(crate) fn key(name: &str, key: &str, attrs: &[Attribute]) -> Option<Meta> {
+    keys(name, attrs).into_iter().find(|meta| meta.path().is_ident(key))
 }
 
 /// Returns the doc comment as an expression: its lines without the space after `///` and without leading and trailing

@@ -8,7 +8,7 @@ pub(crate) mod attr;
 mod check;
 mod field;
 mod hub;
-mod json;
+pub(crate) mod json;
 mod model;
 mod variants;
 

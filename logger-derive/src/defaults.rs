@@ -205,7 +205,7 @@ fn schema_bound(input: &DeriveInput, defaults: &[FieldDefault], krate: &TokenStr
         |default: &FieldDefault| params.iter().any(|param| parse::mentions(default.ty.to_token_stream(), param));
     let is_bound = ["schemars", "serde"]
         .iter()
-        .any(|name| parse::nested(name, &input.attrs).iter().any(|meta| meta.path().is_ident("bound")));
+        .any(|name| attr::keys(name, &input.attrs).iter().any(|meta| meta.path().is_ident("bound")));
     let has_schema = attr::derives(&input.attrs).iter().any(|path| attr::is_named(path, "JsonSchema"));
     let needed = has_schema && defaults.iter().any(is_generic) && !is_bound;
     needed.then(|| {

@@ -168,7 +168,7 @@ impl RootField {
             }
         }
         let serde: SerdeField = attr::parse("serde", &field.attrs, errors);
-        for rename in attr::schemars_renames(&field.attrs) {
+        if let Some(rename) = attr::key("schemars", "rename", &field.attrs) {
             errors.push(
                 rename,
                 "this renames the field in the schema only; use `#[serde(rename = \"..\")]`, which also applies to \

@@ -4,20 +4,19 @@
 //! are constants that a schemars transform adds to its schema.
 
 mod check;
+mod defaults;
 mod emit;
 mod map_keys;
 pub(crate) mod parse;
 mod rules;
+mod shadow;
 mod updates;
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
-use syn::{Attribute, Data, DeriveInput, Field, Ident, ext::IdentExt, parse_quote};
+use syn::{Data, DeriveInput, Field, Ident, ext::IdentExt, parse_quote};
 
-use crate::{
-    attr,
-    errors::{Errors, Expanded},
-};
+use crate::errors::{Errors, Expanded};
 use parse::SchemaType;
 
 /// Expands to the impl of `JsonSchema`. All errors are reported at once.
@@ -35,7 +34,7 @@ fn emit(input: &DeriveInput, model: &SchemaType, krate: &TokenStream) -> TokenSt
     let shadow_name = format_ident!("__{}", input.ident.unraw());
     let implementation = implementation(input, &shadow_name, krate);
     let map_keys = map_keys::emit(input, &fields(&input.data), krate);
-    let (shadow, functions) = shadow(input, shadow_name, model, krate);
+    let (shadow, functions) = shadow::emit(input, shadow_name, model, krate);
     quote! {
         // The impl of a deprecated type must not warn about its use.
         #[allow(deprecated)]
@@ -56,7 +55,7 @@ fn implementation(input: &DeriveInput, shadow: &Ident, krate: &TokenStream) -> T
     let mut generics = input.generics.clone();
     let names: Vec<Ident> = generics.type_params().map(|parameter| parameter.ident.clone()).collect();
     let bounds = names.iter().map(|name| -> syn::WherePredicate { parse_quote!(#name: #krate::schemars::JsonSchema) });
-    generics.make_where_clause().predicates.extend(bounds);
+    generics.make_where_clause().predicates.extend(bounds.chain(defaults::bounds(input, krate)));
     let (impl_generics, ty_generics, where_clause) = generics.split_for_impl();
     let shadow = quote!(<#shadow #ty_generics as #krate::schemars::JsonSchema>);
     quote! {
@@ -93,77 +92,6 @@ fn placeholder(input: &DeriveInput, krate: &TokenStream) -> TokenStream {
             }
         }
     }
-}
-
-/// Returns the copy of the type for schemars' derive, and the functions that its attributes refer to.
-fn shadow(
-    input: &DeriveInput,
-    name: Ident,
-    model: &SchemaType,
-    krate: &TokenStream,
-) -> (DeriveInput, Option<TokenStream>) {
-    let mut shadow = DeriveInput { ident: name, vis: syn::Visibility::Inherited, ..input.clone() };
-    for (field, schema) in fields_mut(&mut shadow.data).into_iter().zip(&model.fields) {
-        retain_schemars_attributes(&mut field.attrs);
-        if let Some(keywords) = schema.keywords(krate) {
-            field.attrs.push(parse_quote!(#[schemars(transform = #krate::schema::FieldSchema(#keywords))]));
-        }
-    }
-    if let Data::Enum(data) = &mut shadow.data {
-        data.variants.iter_mut().for_each(|variant| retain_schemars_attributes(&mut variant.attrs));
-    }
-    retain_schemars_attributes(&mut shadow.attrs);
-    let functions = has_default(&input.attrs).then(|| field_defaults(&mut shadow, &input.ident));
-    if attr::schemars_renames(&input.attrs).next().is_none() && !parse::has_serde_key(&input.attrs, "rename") {
-        let name = schema_name(input);
-        shadow.attrs.push(parse_quote!(#[schemars(rename = #name)]));
-    }
-    let (path, schema) = (quote!(#krate::schemars).to_string(), model.type_schema(&input.ident, krate));
-    shadow.attrs.push(parse_quote!(#[schemars(crate = #path, transform = #schema)]));
-    (shadow, functions)
-}
-
-/// Returns the schema name that schemars' derive would give the type itself.
-fn schema_name(input: &DeriveInput) -> String {
-    let parameters: Vec<String> = input.generics.type_params().map(|of| format!("{{{}}}", of.ident)).collect();
-    let name = input.ident.unraw();
-    match parameters.is_empty() {
-        true => name.to_string(),
-        false => format!("{name}_for_{}", parameters.join("_and_")),
-    }
-}
-
-/// Whether the type has `#[serde(default)]`, which requires its `Default`.
-fn has_default(attrs: &[Attribute]) -> bool {
-    parse::has_serde_key(attrs, "default")
-}
-
-/// Replaces `#[serde(default)]` on the type by defaults of its fields, because the shadow has no `Default`.
-fn field_defaults(shadow: &mut DeriveInput, of: &Ident) -> TokenStream {
-    shadow.attrs.retain(|attr| !attr.path().is_ident("serde") || !has_default(std::slice::from_ref(attr)));
-    let Data::Struct(data) = &mut shadow.data else { return TokenStream::new() };
-    let mut functions = TokenStream::new();
-    for field in &mut data.fields {
-        let (Some(ident), ty) = (&field.ident, &field.ty) else { continue };
-        if ["default", "flatten", "skip"].iter().any(|key| parse::has_serde_key(&field.attrs, key)) {
-            continue;
-        }
-        let function = format_ident!("__default_{}", ident.unraw());
-        let path = function.to_string();
-        functions.extend(quote! {
-            fn #function() -> #ty {
-                <#of as ::core::default::Default>::default().#ident
-            }
-        });
-        field.attrs.push(parse_quote!(#[serde(default = #path)]));
-    }
-    functions
-}
-
-/// Retains the attributes of schemars' derive.
-fn retain_schemars_attributes(attrs: &mut Vec<Attribute>) {
-    const SCHEMARS: [&str; 5] = ["doc", "serde", "schemars", "validate", "garde"];
-    attrs.retain(|attr| SCHEMARS.iter().any(|name| attr.path().is_ident(name)));
 }
 
 /// Returns all fields, those of an enum by variant.

@@ -57,6 +57,35 @@ impl Transform for FieldSchema {
     }
 }
 
+/// A transform that removes the default of a field if it is a zero value. Such a value is absent in JSON, because serde
+/// skips it.
+#[derive(Clone, Copy, Debug)]
+pub struct WithoutZeroDefault;
+
+impl Transform for WithoutZeroDefault {
+    fn transform(&mut self, schema: &mut Schema) {
+        if schema.get("default").is_some_and(is_zero) {
+            schema.remove("default");
+        }
+    }
+}
+
+fn is_zero(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Bool(value) => !value,
+        Value::Number(value) => value.as_f64() == Some(0.0),
+        Value::String(value) => value.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+    }
+}
+
+/// Returns the description of a doc comment: trimmed, and with the line endings of Unix.
+pub fn description(docs: &str) -> String {
+    docs.trim().replace("\r\n", "\n")
+}
+
 /// A transform that adds schema keywords to the schema of a type.
 #[derive(Clone, Copy, Debug)]
 pub struct TypeSchema {

@@ -4,10 +4,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{Attribute, Meta};
 
-use crate::{
-    apply::{literal, metas},
-    errors::Errors,
-};
+use crate::{apply::literal, attr, errors::Errors};
 
 /// The serde attributes of a type.
 pub(super) struct JsonType {
@@ -39,7 +36,7 @@ pub(super) struct JsonField {
 
 impl JsonType {
     pub(super) fn parse(attrs: &[Attribute], errors: &mut Errors) -> Self {
-        let metas = metas(attrs);
+        let metas = attr::keys("serde", attrs);
         for meta in &metas {
             check_type_key(meta, errors);
         }
@@ -75,7 +72,7 @@ impl JsonType {
 
 impl JsonField {
     pub(super) fn parse(attrs: &[Attribute], errors: &mut Errors) -> Self {
-        let metas = metas(attrs);
+        let metas = attr::keys("serde", attrs);
         for meta in metas.iter().filter(|meta| meta.path().is_ident("rename") && matches!(meta, Meta::List(_))) {
             errors.push(
                 meta,
@@ -136,7 +133,7 @@ fn text(metas: &[Meta], key: &str) -> Option<String> {
 }
 
 /// Applies a case convention of serde to a field.
-fn of_field(rule: Option<&str>, name: &str) -> String {
+pub(crate) fn of_field(rule: Option<&str>, name: &str) -> String {
     match rule {
         Some("UPPERCASE" | "SCREAMING_SNAKE_CASE") => name.to_ascii_uppercase(),
         Some("PascalCase") => capitalized(name),

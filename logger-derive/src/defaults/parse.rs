@@ -59,7 +59,7 @@ fn check_position(attrs: &[Attribute], errors: &mut Errors) {
 /// `#[serde(default)]` on the type conflicts: serde and schemars would take the defaults of all other fields from
 /// `Default`.
 fn check_container_default(attrs: &[Attribute], errors: &mut Errors) {
-    for meta in nested("serde", attrs).into_iter().filter(|meta| meta.path().is_ident("default")) {
+    for meta in attr::keys("serde", attrs).into_iter().filter(|meta| meta.path().is_ident("default")) {
         errors.push(
             meta,
             "`#[serde(default)]` on the type also sets the defaults of fields without `#[default(..)]`; move it to \
@@ -147,7 +147,7 @@ fn parse_field(variant: Option<Ident>, field: &mut Field, errors: &mut Errors) -
 /// Rejects `#[default(..)]` inside a `cfg_attr` of a field, which is not yet expanded here.
 fn check_cfg_attr(attr: &Attribute, errors: &mut Errors) -> bool {
     let inside =
-        nested("cfg_attr", std::slice::from_ref(attr)).into_iter().find(|meta| meta.path().is_ident("default"));
+        attr::keys("cfg_attr", std::slice::from_ref(attr)).into_iter().find(|meta| meta.path().is_ident("default"));
     if let Some(default) = &inside {
         errors.push(default, "a default cannot depend on a `cfg_attr`; move it out, or use `#[cfg(..)]` on two fields");
     }
@@ -155,7 +155,7 @@ fn check_cfg_attr(attr: &Attribute, errors: &mut Errors) -> bool {
 }
 
 fn check_conflicts(reader: &str, attrs: &[Attribute], errors: &mut Errors) {
-    for meta in nested(reader, attrs) {
+    for meta in attr::keys(reader, attrs) {
         if meta.path().is_ident("default") {
             errors.push(
                 meta,
@@ -264,14 +264,6 @@ pub(crate) fn mentions(tokens: TokenStream, name: &Ident) -> bool {
         TokenTree::Group(group) => mentions(group.stream(), name),
         TokenTree::Punct(_) | TokenTree::Literal(_) => false,
     })
-}
-
-/// Returns the keys of all attributes of this name; attributes with syntax errors are skipped.
-pub(super) fn nested(name: &str, attrs: &[Attribute]) -> Vec<Meta> {
-    attr::named(name, attrs)
-        .filter_map(|attr| attr.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated).ok())
-        .flatten()
-        .collect()
 }
 
 /// Whether the path is that of std's derive of `Default`.

@@ -353,8 +353,9 @@ fn containers(input: &DeriveInput) -> Vec<Container<'_>> {
             vec![Container { fields: &data.fields, has_case_convention: has_serde_key(&input.attrs, "rename_all") }]
         }
         Data::Enum(data) => {
-            let of_all = has_serde_key(&input.attrs, "rename_all_fields");
-            let container = |variant: &'_ Variant| of_all || has_serde_key(&variant.attrs, "rename_all");
+            let of_all = attr::key("serde", "rename_all_fields", &input.attrs);
+            let convention =
+                |variant: &Variant| attr::key("serde", "rename_all", &variant.attrs).or_else(|| of_all.clone());
             let variants = data.variants.iter();
             variants.map(|of| Container { fields: &of.fields, has_case_convention: container(of) }).collect()
         }
@@ -370,7 +371,7 @@ impl Container<'_> {
     fn parse_field(&self, field: &Field, errors: &mut Errors) -> SchemaField {
         let attr: SchemaAttr = attr::parse("schema", &field.attrs, errors);
         check::check_field(field, matches!(self.fields, Fields::Unnamed(_)), &attr, errors);
-        let rename = nested(&field.attrs).into_iter().find_map(|meta| match meta {
+        let rename = attr::keys("serde", &field.attrs).into_iter().find_map(|meta| match meta {
             Meta::NameValue(value) if value.path.is_ident("rename") => match value.value {
                 Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.value()),
                 _ => None,
@@ -389,11 +390,19 @@ impl Container<'_> {
 
 /// Whether an attribute of serde has this key.
 pub(crate) fn has_serde_key(attrs: &[Attribute], key: &str) -> bool {
-    nested(attrs).iter().any(|meta| meta.path().is_ident(key))
+    attr::key("serde", key, attrs).is_some()
 }
 
-fn nested(attrs: &[Attribute]) -> Vec<Meta> {
-    let parse =
-        |attr: &Attribute| attr.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated).unwrap_or_default();
-    attr::named("serde", attrs).flat_map(parse).collect()
+/// Removes a key from the attributes of serde, and returns whether it was present.
+pub(crate) fn remove_serde_key(attrs: &mut [Attribute], key: &str) -> bool {
+    let mut is_present = false;
+    for attr in attrs.iter_mut().filter(|attr| attr.path().is_ident("serde")) {
+        let keys = attr::keys("serde", std::slice::from_ref(attr));
+        let others: Vec<&Meta> = keys.iter().filter(|meta| !meta.path().is_ident(key)).collect();
+        if others.len() < keys.len() {
+            is_present = true;
+            *attr = syn::parse_quote!(#[serde(#(#others),*)]);
+        }
+    }
+    is_present
 }

@@ -1,0 +1,94 @@
+//! The shadow of a type, to which schemars' derive is applied: a copy with the attributes that schemars reads.
+
+use proc_macro2::{Group, Ident, TokenStream, TokenTree};
+use quote::{ToTokens, quote};
+use syn::{Attribute, Data, DeriveInput, Expr, Meta, ext::IdentExt, parse_quote};
+
+use super::{defaults, fields_mut, parse, parse::SchemaType};
+use crate::attr;
+
+/// Returns the shadow, and the functions that its attributes refer to.
+pub(super) fn emit(
+    input: &DeriveInput,
+    name: Ident,
+    model: &SchemaType,
+    krate: &TokenStream,
+) -> (DeriveInput, Option<TokenStream>) {
+    let mut shadow = DeriveInput { ident: name, vis: syn::Visibility::Inherited, ..input.clone() };
+    let of = self_type(input);
+    for (field, schema) in fields_mut(&mut shadow.data).into_iter().zip(&model.fields) {
+        retain_schemars_attributes(&mut field.attrs, krate);
+        field.ty = syn::parse2(without_self(field.ty.to_token_stream(), &of)).unwrap_or_else(|_| field.ty.clone());
+        if let Some(keywords) = schema.keywords(krate) {
+            field.attrs.push(parse_quote!(#[schemars(transform = #krate::schema::FieldSchema(#keywords))]));
+        }
+    }
+    if let Data::Enum(data) = &mut shadow.data {
+        data.variants.iter_mut().for_each(|variant| retain_schemars_attributes(&mut variant.attrs, krate));
+    }
+    retain_schemars_attributes(&mut shadow.attrs, krate);
+    let functions = defaults::transfer(input, &mut shadow, krate);
+    if attr::key("schemars", "rename", &input.attrs).is_none() && !parse::has_serde_key(&input.attrs, "rename") {
+        let name = schema_name(input);
+        shadow.attrs.push(parse_quote!(#[schemars(rename = #name)]));
+    }
+    let (path, schema) = (quote!(#krate::schemars).to_string(), model.type_schema(&input.ident, krate));
+    shadow.attrs.push(parse_quote!(#[schemars(crate = #path, transform = #schema)]));
+    (shadow, functions)
+}
+
+/// Returns the schema name that schemars' derive would give the type itself.
+fn schema_name(input: &DeriveInput) -> String {
+    let parameters: Vec<String> = input.generics.type_params().map(|of| format!("{{{}}}", of.ident)).collect();
+    let name = input.ident.unraw();
+    match parameters.is_empty() {
+        true => name.to_string(),
+        false => format!("{name}_for_{}", parameters.join("_and_")),
+    }
+}
+
+/// Returns the type with its parameters.
+pub(super) fn self_type(input: &DeriveInput) -> TokenStream {
+    let (ident, (_, ty_generics, _)) = (&input.ident, input.generics.split_for_impl());
+    quote!(#ident #ty_generics)
+}
+
+/// Replaces `Self`, which is the shadow inside of its impls, by the type.
+pub(super) fn without_self(tokens: TokenStream, of: &TokenStream) -> TokenStream {
+    let replace = |token: TokenTree| match token {
+        TokenTree::Ident(ident) if ident == "Self" => quote!(#of),
+        TokenTree::Group(group) => {
+            let mut inside = Group::new(group.delimiter(), without_self(group.stream(), of));
+            inside.set_span(group.span());
+            TokenTree::Group(inside).into()
+        }
+        other => other.into(),
+    };
+    tokens.into_iter().map(replace).collect()
+}
+
+/// Retains the attributes of schemars' derive. The doc comment becomes the description: schemars would use a first line
+/// with a `#` as the title, and retain the stars of block comments.
+fn retain_schemars_attributes(attrs: &mut Vec<Attribute>, krate: &TokenStream) {
+    const SCHEMARS: [&str; 4] = ["serde", "schemars", "validate", "garde"];
+    let description = description(attrs, krate);
+    attrs.retain(|attr| SCHEMARS.iter().any(|name| attr.path().is_ident(name)));
+    attrs.extend(description);
+}
+
+/// Returns the attribute for the description of a doc comment, unless there is one.
+fn description(attrs: &[Attribute], krate: &TokenStream) -> Option<Attribute> {
+    let has_docs = attr::named("doc", attrs).any(|attr| matches!(attr.meta, Meta::NameValue(_)));
+    if !has_docs || attr::key("schemars", "description", attrs).is_some() {
+        return None;
+    }
+    let docs = attr::docs(attrs);
+    Some(match syn::parse2::<Expr>(docs.clone()) {
+        Ok(Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. })) => {
+            let text = text.value();
+            let text = text.trim();
+            parse_quote!(#[schemars(description = #text)])
+        }
+        _ => parse_quote!(#[schemars(description = #krate::schema::description(#docs))]),
+    })
+}
