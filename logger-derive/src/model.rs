@@ -167,6 +167,10 @@ impl RootField {
                 );
             }
         }
+        let is_metadata = field.ident.as_ref().is_some_and(|ident| ident == "metadata");
+        for attr in attr::named("schema", &field.attrs).filter(|_| is_metadata) {
+            errors.push(attr, "the API server specifies the schema of `metadata`; remove this");
+        }
         let serde: SerdeField = attr::parse("serde", &field.attrs, errors);
         if let Some(rename) = attr::key("schemars", "rename", &field.attrs) {
             errors.push(

@@ -342,22 +342,23 @@ impl SchemaType {
 /// A struct or a variant, with its fields.
 struct Container<'a> {
     fields: &'a Fields,
-    /// Whether serde renames all fields by a case convention.
-    has_case_convention: bool,
+    /// `rename_all`, or `rename_all_fields` of an enum.
+    case_convention: Option<Meta>,
 }
 
 /// Returns the struct, or the variants of an enum.
 fn containers(input: &DeriveInput) -> Vec<Container<'_>> {
     match &input.data {
         Data::Struct(data) => {
-            vec![Container { fields: &data.fields, has_case_convention: has_serde_key(&input.attrs, "rename_all") }]
+            let case_convention = attr::key("serde", "rename_all", &input.attrs);
+            vec![Container { fields: &data.fields, case_convention }]
         }
         Data::Enum(data) => {
             let of_all = attr::key("serde", "rename_all_fields", &input.attrs);
             let convention =
                 |variant: &Variant| attr::key("serde", "rename_all", &variant.attrs).or_else(|| of_all.clone());
             let variants = data.variants.iter();
-            variants.map(|of| Container { fields: &of.fields, has_case_convention: container(of) }).collect()
+            variants.map(|of| Container { fields: &of.fields, case_convention: convention(of) }).collect()
         }
         Data::Union(_) => Vec::new(),
     }
@@ -365,7 +366,39 @@ fn containers(input: &DeriveInput) -> Vec<Container<'_>> {
 
 impl Container<'_> {
     fn parse_fields(&self, errors: &mut Errors) -> Vec<SchemaField> {
-        self.fields.iter().map(|field| self.parse_field(field, errors)).collect()
+        let fields: Vec<SchemaField> = self.fields.iter().map(|field| self.parse_field(field, errors)).collect();
+        self.check_json_names(&fields, errors);
+        fields
+    }
+
+    /// Reports fields of one JSON name, which serde encodes twice and cannot decode.
+    fn check_json_names(&self, fields: &[SchemaField], errors: &mut Errors) {
+        let rule = match &self.case_convention {
+            Some(Meta::NameValue(pair)) => literal(pair).map(|rule| rule.value()),
+            // Different names for encoding and decoding.
+            Some(_) => return,
+            None => None,
+        };
+        let mut known: Vec<(String, &str)> = Vec::new();
+        for (field, parsed) in self.fields.iter().zip(fields) {
+            let Some(name) = &parsed.name else { continue };
+            let has_keys = |keys: &[&str]| keys.iter().any(|key| has_serde_key(&field.attrs, key));
+            let has_two_names = parsed.rename.is_none() && has_keys(&["rename"]);
+            if has_two_names || has_keys(&["flatten", "skip", "skip_deserializing", "skip_serializing"]) {
+                continue;
+            }
+            let json_name = parsed.rename.clone().unwrap_or_else(|| of_field(rule.as_deref(), name));
+            match known.iter().find(|(known, _)| *known == json_name) {
+                Some((_, other)) => {
+                    let message = format!(
+                        "the field `{other}` has the same JSON name, `{json_name}`, so that it is encoded twice and \
+                         cannot be decoded; rename one"
+                    );
+                    errors.extend(syn::Error::new(parsed.span, message));
+                }
+                None => known.push((json_name, name)),
+            }
+        }
     }
 
     fn parse_field(&self, field: &Field, errors: &mut Errors) -> SchemaField {
@@ -380,7 +413,7 @@ impl Container<'_> {
         });
         SchemaField {
             name: field.ident.as_ref().map(|ident| ident.unraw().to_string()),
-            is_renamed: self.has_case_convention || has_serde_key(&field.attrs, "rename"),
+            is_renamed: self.case_convention.is_some() || has_serde_key(&field.attrs, "rename"),
             rename,
             span: field.ident.as_ref().map_or_else(|| field.ty.span(), Ident::span),
             attr,
