@@ -3,14 +3,11 @@
 use darling::{FromMeta, util::Flag};
 use proc_macro2::{Group, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
-use syn::{
-    Attribute, Data, DeriveInput, Field, Fields, GenericArgument, Ident, LitStr, Meta, Path, PathArguments, Token,
-    Type, ext::IdentExt, spanned::Spanned,
-};
-    defaults::parse::inside_option,
+use syn::{Attribute, Data, DeriveInput, Field, Fields, Ident, LitStr, Meta, Path, ext::IdentExt, spanned::Spanned};
 
 use crate::{
     attr,
+    defaults::parse::inside_option,
     emit::in_const_block,
     errors::{Errors, Expanded},
 };
@@ -41,7 +38,9 @@ pub(crate) fn derive(input: &DeriveInput, krate: &TokenStream) -> Expanded {
     }
     let emitted = match &input.data {
         Data::Struct(data) => match &data.fields {
+            Fields::Named(_) if has_other_encoding(&input.attrs) => emit_atomic(input, krate, &mut errors),
             Fields::Named(fields) => {
+                check_rename_all(&input.attrs, &mut errors);
                 let fields =
                     fields.named.iter().enumerate().filter_map(|(i, f)| AppliedField::parse(i, f, &mut errors));
                 emit_struct(input, krate, &fields.collect::<Vec<_>>())
@@ -141,6 +140,20 @@ impl Serde {
             }
         }
         serde
+    }
+}
+
+/// Whether the encoding of a struct is not that of its fields.
+fn has_other_encoding(attrs: &[Attribute]) -> bool {
+    let encodings = ["from", "into", "remote", "tag", "transparent", "try_from"];
+    encodings.iter().any(|key| attr::key("serde", key, attrs).is_some())
+}
+
+fn check_rename_all(attrs: &[Attribute], errors: &mut Errors) {
+    if let Some(meta @ Meta::List(_)) = attr::key("serde", "rename_all", attrs) {
+        let message =
+            "different names for serialisation and deserialisation are not supported; use `rename_all = \"..\"`";
+        errors.push(meta, message);
     }
 }
 
