@@ -148,7 +148,7 @@ fn keywords_of_the_object_are_those_of_the_type() {
                 "message": "stream is immutable: it cannot be removed",
             }),
             json!({
-                "rule": "[has(self.toFile), has(self.stream)].filter(x, x).size() == 1",
+                "rule": "(has(self.toFile) ? 1 : 0) + (has(self.stream) ? 1 : 0) == 1",
                 "message": "exactly one of toFile, stream must be set",
             }),
         ]
