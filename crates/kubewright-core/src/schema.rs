@@ -141,6 +141,9 @@ impl Transform for TypeSchema {
         let mut keywords: Map<String, Value> =
             self.keywords.iter().map(|(name, value)| ((*name).to_owned(), Value::from(*value))).collect();
         let mut rules = Vec::new();
+        if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+            self.mark_duplicates(properties);
+        }
         for fields in objects(schema.ensure_object()) {
             let required = required(fields);
             if let Some(Value::Object(properties)) = fields.get_mut("properties") {
@@ -191,12 +194,28 @@ impl TypeSchema {
         rules
     }
 
+    /// Marks the fields of a struct whose JSON name is also that of a field of a flattened type: it was described before.
+    fn mark_duplicates(&self, properties: &mut Map<String, Value>) {
+        let is_described = |schema: &Value| schema.get(LOCATION).is_some();
+        let names: Vec<String> = properties.keys().cloned().collect();
+        for name in &names {
+            let Some(field) = self.field(name) else { continue };
+            // The names of other fields can consist of the same words.
+            let is_own = |other: &String| self.field(other).is_some_and(|known| known.name == field.name);
+            let is_duplicate = names.iter().filter(|other| is_own(other)).all(|other| is_described(&properties[other]));
+            if let (true, Some(schema)) = (is_duplicate, properties.get_mut(name).and_then(Value::as_object_mut)) {
+                let other = schema.get(LOCATION).cloned().unwrap_or_default();
+                schema.insert("x-kubewright-duplicate".to_owned(), other);
+            }
+        }
+    }
+
     /// Adds the Rust name and the location of the field, and a mark for a name that is in snake case by accident,
     /// because `rename_all` is missing.
     fn describe(&self, schema: &mut Map<String, Value>, json_name: &str, field: &Field) {
         schema.insert("x-rust-field".to_owned(), field.name.into());
         let location = Location { file: self.file, line: field.line };
-        schema.insert("x-kubewright-location".to_owned(), location.to_string().into());
+        schema.insert(LOCATION.to_owned(), location.to_string().into());
         if !field.is_renamed && has_snake_case_words(json_name) {
             schema.insert("x-kubewright-snake-case".to_owned(), format!("{}.{}", self.rust_type, field.name).into());
         }
@@ -263,6 +282,8 @@ impl OneOf {
     }
 }
 
+/// The extension keyword of a property with the source file and line of its Rust field.
+const LOCATION: &str = "x-kubewright-location";
 /// The extension keywords of fields with the Rust names of other fields.
 const DEPENDENT_REQUIRED: &str = "x-kubewright-dependent-required";
 const DEPENDENT_FORBIDDEN: &str = "x-kubewright-dependent-forbidden";

@@ -65,6 +65,8 @@ pub(super) const TYPE: &str = "x-rust-type";
 pub(super) const FIELD: &str = "x-rust-field";
 /// On a property: the source file and line of its Rust field.
 pub(super) const SOURCE: &str = "x-kubewright-location";
+/// On a property: the source file and line of a field of a flattened type with the same JSON name.
+pub(super) const DUPLICATE: &str = "x-kubewright-duplicate";
 /// On an alternative: the name of the Rust variant.
 pub(super) const VARIANT: &str = "x-rust-variant";
 /// On a property, added during the conversion: the Rust type that declares it. Several flattened types share an object.

@@ -2,7 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{LIST_KEYS, LIST_TYPE, MAP_TYPE, Node, PRESERVE, RULES, cel_rule, flatten::Flattened, number};
+use super::{
+    LIST_KEYS, LIST_TYPE, MAP_TYPE, Node, PRESERVE, RULES, cel_rule, flatten::Flattened, location::SOURCE, number,
+};
 
 impl Flattened {
     /// Merges keywords.
@@ -130,12 +132,22 @@ fn merge_properties(own: &mut Map<String, Value>, more: Map<String, Value>) -> R
     for (name, schema) in more {
         match own.get_mut(&name) {
             None => drop(own.insert(name, schema)),
+            Some(own) if are_two_fields(own, &schema) => clash = Err(encoded_twice(&name)),
             Some(own) if without_annotations(own) == without_annotations(&schema) => {}
             Some(own) if is_constraint(own) || is_constraint(&schema) => *own = all_of(own.take(), schema),
-            Some(_) => clash = Err(format!("two flattened types have a field `{name}`; rename one")),
+            Some(_) => clash = Err(encoded_twice(&name)),
         }
     }
     clash
+}
+
+/// Whether two properties are those of two Rust fields.
+fn are_two_fields(one: &Value, other: &Value) -> bool {
+    matches!((one.get(SOURCE), other.get(SOURCE)), (Some(one), Some(other)) if one != other)
+}
+
+fn encoded_twice(name: &str) -> String {
+    format!("two fields have the JSON name `{name}`, so that it is encoded twice and cannot be decoded; rename one")
 }
 
 /// Whether a schema does not specify what its values are.

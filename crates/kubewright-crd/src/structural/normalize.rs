@@ -6,7 +6,7 @@ use super::{
     Converter, INT_OR_STRING, LIST_TYPE, Node, PRESERVE, UnionValidation, default,
     flatten::Flattened,
     is_true, known_types,
-    location::{Cardinality, Location},
+    location::{Cardinality, DUPLICATE, Location},
     map_keys, number,
 };
 use crate::schema::KEYWORDS;
@@ -14,6 +14,7 @@ use crate::schema::KEYWORDS;
 /// Extensions that are private to the conversion.
 const PRIVATE_EXTENSIONS: &[&str] = &[
     map_keys::RULE,
+    DUPLICATE,
     known_types::EMPTY,
     number::BYTE,
     "x-kubewright-depth",
@@ -43,6 +44,13 @@ impl Converter<'_> {
         }
         infer_type(&mut flattened);
         if let Some(message) = known_types::std_type_error(&flattened.node) {
+            flattened.push_error(message);
+        }
+        if let Some(other) = flattened.extensions.get(DUPLICATE).and_then(Value::as_str) {
+            let message = format!(
+                "a flattened type has a field of this JSON name, too ({other}), so that it is encoded twice and cannot be \
+                 decoded; rename one"
+            );
             flattened.push_error(message);
         }
         let at = &Location { floats: at.floats || allows_floats(&flattened.extensions), ..at.clone() };

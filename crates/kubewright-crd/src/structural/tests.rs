@@ -104,7 +104,10 @@ fn fields_of_flattened_types_are_merged() {
     both["required"] = json!(["a", "b"]);
     assert_converts(flattened.clone(), both);
     flattened["oneOf"][0]["properties"] = json!({"a": {"type": "integer"}});
-    assert_error(flattened, "`.it`: two flattened types have a field `a`; rename one");
+    assert_error(
+        flattened,
+        "`.it`: two fields have the JSON name `a`, so that it is encoded twice and cannot be decoded; rename one",
+    );
 }
 
 #[test]
