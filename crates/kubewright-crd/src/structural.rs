@@ -151,6 +151,7 @@ pub fn convert(schema: &Value, options: &Options) -> Result<Structural, Vec<Sche
     if let Some(root) = &options.root {
         converter.complete_root(&mut node, root);
     }
+    default::remove_marks(&mut node);
     let Converter { extensions, rust_fields, errors, .. } = converter;
     match errors.is_empty() {
         true => Ok(Structural { schema: Value::Object(node), extensions, rust_fields }),

@@ -117,7 +117,21 @@ fn error(path: &str, value: &Value, what: impl std::fmt::Display) -> String {
     }
 }
 
-/// Removes nulls that are not nullable: in Rust they are absent fields.
+/// The mark of a node for the `Option` of a nullable field. It is removed at the end of the conversion.
+pub(super) const NULLABLE_OPTION: &str = "x-kubewright-nullable";
+
+/// Removes the marks of nullable fields.
+pub(super) fn remove_marks(node: &mut Node) {
+    node.remove(NULLABLE_OPTION);
+    if let Some(Value::Object(properties)) = node.get_mut("properties") {
+        properties.values_mut().filter_map(Value::as_object_mut).for_each(remove_marks);
+    }
+    for key in ["items", "additionalProperties"] {
+        node.get_mut(key).and_then(Value::as_object_mut).into_iter().for_each(remove_marks);
+    }
+}
+
+/// Removes nulls of fields that are an `Option`, or are not nullable: in Rust they are absent.
 pub(super) fn prune_nulls(value: &mut Value, schema: &Node) {
     let nothing = Node::new();
     let below = |key: &str| schema.get(key).and_then(Value::as_object);
@@ -127,7 +141,9 @@ pub(super) fn prune_nulls(value: &mut Value, schema: &Node) {
                 let property = below("properties").and_then(|properties| properties.get(name)?.as_object());
                 property.or_else(|| below("additionalProperties")).unwrap_or(&nothing)
             };
-            fields.retain(|name, value| !value.is_null() || of(name).get("nullable") == Some(&json!(true)));
+            let has_null =
+                |name: &str| of(name).get("nullable") == Some(&json!(true)) && !of(name).contains_key(NULLABLE_OPTION);
+            fields.retain(|name, value| !value.is_null() || has_null(name));
             fields.iter_mut().for_each(|(name, value)| prune_nulls(value, of(name)));
         }
         Value::Array(items) => {

@@ -21,7 +21,7 @@ const PRIVATE_EXTENSIONS: &[&str] = &[
     "x-kubewright-each",
     "x-kubewright-float",
     "x-kubewright-no-format",
-    "x-kubewright-nullable",
+    default::NULLABLE_OPTION,
     "x-kubewright-schemaless",
     "x-kubewright-via",
 ];
@@ -36,7 +36,7 @@ impl Converter<'_> {
         self.merge_unions(&mut flattened, at);
         self.collect_extensions(&flattened, at);
         apply_each(&mut flattened);
-        if is_true(&flattened.extensions, "x-kubewright-nullable") {
+        if is_true(&flattened.extensions, default::NULLABLE_OPTION) {
             flattened.merge("nullable", json!(true));
         }
         if is_true(&flattened.extensions, "x-kubewright-no-format") {
@@ -75,6 +75,9 @@ impl Converter<'_> {
         self.validate_nullable_enum(&node, at);
         self.validate_default(&mut node, at);
         add_junctors(&mut node, junctors);
+        if is_true(&extensions, default::NULLABLE_OPTION) {
+            node.insert(default::NULLABLE_OPTION.to_owned(), json!(true));
+        }
         node
     }
 
