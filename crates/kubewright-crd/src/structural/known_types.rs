@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{EmbeddedMetadata, INT_OR_STRING, LIST_TYPE, Node, Options, PRESERVE, flatten::Flattened};
+use super::{EmbeddedMetadata, INT_OR_STRING, LIST_TYPE, Node, Options, PRESERVE, flatten::Flattened, location::FIELD};
 use crate::value::is_supported_format;
 
 pub(super) const UNIT: &str = "a unit type has no JSON representation; remove the field, or use a struct";
@@ -55,9 +55,12 @@ fn metadata(fields: EmbeddedMetadata) -> Option<Value> {
 /// The extension of an object that has no fields, because an object without properties accepts any.
 pub(super) const EMPTY: &str = "x-kubewright-empty";
 
-/// Returns the error of an object with the fields of a `std` type.
+/// Returns the error of an object with the fields of a `std` type, whose fields have no Rust names.
 pub(super) fn std_type_error(node: &Node) -> Option<&'static str> {
     let properties = node.get("properties")?.as_object()?;
+    if properties.values().any(|schema| schema.get(FIELD).is_some()) {
+        return None;
+    }
     match properties.keys().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["nanos", "secs"] => Some(DURATION),
         ["nanos_since_epoch", "secs_since_epoch"] => Some(SYSTEM_TIME),
