@@ -18,6 +18,10 @@ fn add(deserialized: &mut Value, serialized: &Value, level: usize) {
     else {
         return;
     };
+    // The other contract is that of another type, such as with `try_from` and without `into`.
+    if !share_type(deserialized.get("type"), serialized.get("type")) {
+        return;
+    }
     for key in ["$defs", "properties"] {
         if let Some(Value::Object(more)) = serialized.get(key) {
             let own = deserialized.entry(key).or_insert_with(|| Value::Object(Map::new()));
@@ -42,6 +46,17 @@ fn add(deserialized: &mut Value, serialized: &Value, level: usize) {
             own.iter_mut().zip(more).for_each(|(own, more)| add(own, more, level + 1));
         }
     }
+}
+
+/// Whether two values of `type` have a type other than null in common. A schema without one has any type.
+fn share_type(one: Option<&Value>, other: Option<&Value>) -> bool {
+    let (Some(one), Some(other)) = (one, other) else { return true };
+    let names = |types: &Value| match types {
+        Value::Array(all) => all.clone(),
+        one => vec![one.clone()],
+    };
+    let others = names(other);
+    names(one).iter().any(|name| name != "null" && others.contains(name))
 }
 
 /// Adds the constraints that schemars generates for a field only if its type is inlined, because only then it has the
