@@ -109,15 +109,17 @@ impl Converter<'_> {
             return flattened
                 .push_error(format!("its schema refers to `{reference}`, which does not exist; add it to `$defs`"));
         };
-        let name =
-            reference.rsplit('/').next().map(percent_decode).unwrap_or_default().replace("~1", "/").replace("~0", "~");
+        let name = definition_name(reference);
         let name = match name.as_str() {
             "#" => {
                 definition.get(TYPE).or(definition.get("title")).and_then(Value::as_str).unwrap_or("Self").to_owned()
             }
             _ => name,
         };
-        let enclosing = self.open_references.iter().filter(|open| **open == name).count();
+        let enclosing = match self.open_references.iter().filter(|open| **open == name).count() {
+            count if count > 0 && self.is_recursive(&name) => count,
+            _ => 0,
+        };
         match at.with_depth_of(definition).depth {
             _ if enclosing == 0 => {}
             Some(depth) if enclosing < depth => {}
@@ -132,6 +134,26 @@ impl Converter<'_> {
                 None => self.conjunct(definition, flattened, at),
             },
         }
+    }
+
+    /// Whether a definition refers to itself, directly or through others. A type of a variant is open for the fields of the
+    /// other variants, too.
+    fn is_recursive(&self, name: &str) -> bool {
+        let definitions = self.document.get("$defs").and_then(Value::as_object);
+        let (mut seen, mut pending) = (Vec::new(), vec![name.to_owned()]);
+        while let Some(next) = pending.pop() {
+            let Some(definition) = definitions.and_then(|all| all.get(&next)) else { return true };
+            for reference in references(definition) {
+                if reference == name {
+                    return true;
+                }
+                if !seen.contains(&reference) {
+                    seen.push(reference.clone());
+                    pending.push(reference);
+                }
+            }
+        }
+        false
     }
 
     /// Returns the Rust path of a definition, or its name in schemars.
@@ -255,6 +277,23 @@ fn is_true(schema: &Value, key: &str) -> bool {
 
 fn is_true_here(schema: &Value, key: &str) -> bool {
     schema.get(key) == Some(&json!(true))
+}
+
+/// Returns the names of the definitions that a schema refers to.
+fn references(schema: &Value) -> Vec<String> {
+    match schema {
+        Value::Object(node) => {
+            let own = node.get("$ref").and_then(Value::as_str).map(definition_name);
+            own.into_iter().chain(node.values().flat_map(references)).collect()
+        }
+        Value::Array(all) => all.iter().flat_map(references).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Returns the name of the definition that a reference points to.
+fn definition_name(reference: &str) -> String {
+    reference.rsplit('/').next().map(percent_decode).unwrap_or_default().replace("~1", "/").replace("~0", "~")
 }
 
 /// Decodes a percent-encoded URL fragment.

@@ -55,15 +55,19 @@ impl Converter<'_> {
         validation: UnionValidation,
     ) -> Result<(), String> {
         let nested = at.nested();
-        let all = union.alternatives.iter().map(|one| self.flatten(one, &nested));
-        let (any_values, all): (Vec<Flattened>, Vec<Flattened>) = all.partition(accepts_any_value);
+        let (absent, alternatives): (Vec<Value>, Vec<Value>) = union.alternatives.into_iter().partition(is_absent);
+        let all = self.flatten_alternatives(alternatives.iter(), &nested);
         flattened.accepts_null |= all.iter().any(|one| one.accepts_null);
-        let (mut merged, mut branches) = self.combine(all, &nested)?;
-        if !any_values.is_empty() && !is_object(&merged) {
+        if all.iter().any(accepts_any_value) {
             flattened.merge(PRESERVE, json!(true));
             return Ok(());
         }
-        if !any_values.is_empty() {
+        let (mut merged, mut branches) = self.combine(all, &nested)?;
+        if !absent.is_empty() && !is_object(&merged) {
+            flattened.merge(PRESERVE, json!(true));
+            return Ok(());
+        }
+        if !absent.is_empty() {
             move_required_to_branches(&mut merged, &mut branches);
         }
         let own_fields: Vec<String> = properties(&merged).map(|(name, _)| name.clone()).collect();
@@ -73,8 +77,32 @@ impl Converter<'_> {
         flattened.merge_all(merged.node);
         flattened.errors.extend(merged.errors);
         flattened.junctors.extend(merged.junctors);
-        let absent = (!any_values.is_empty()).then_some(own_fields);
+        let absent = (!absent.is_empty()).then_some(own_fields);
         add_union_validation(flattened, branches, union.exactly_one, absent, validation)
+    }
+
+    /// Merges the conjuncts of each alternative. The definitions that one refers to are not open for the others.
+    fn flatten_alternatives<'b>(
+        &mut self,
+        alternatives: impl Iterator<Item = &'b Value>,
+        at: &Location,
+    ) -> Vec<Flattened> {
+        let enclosing = self.open_references.len();
+        let mut opened: Vec<String> = Vec::new();
+        let mut all = Vec::new();
+        for alternative in alternatives {
+            all.push(self.flatten(alternative, at));
+            let own = self.open_references.split_off(enclosing);
+            for (i, name) in own.iter().enumerate() {
+                let count = |names: &[String]| names.iter().filter(|other| *other == name).count();
+                if count(&opened) < count(&own[..=i]) {
+                    opened.push(name.clone());
+                }
+            }
+        }
+        // The children of all of them are within these definitions.
+        self.open_references.extend(opened);
+        all
     }
 
     fn union_validation(&self, flattened: &Flattened) -> UnionValidation {
@@ -162,7 +190,7 @@ impl Converter<'_> {
                 (first.clone(), Vec::new())
             } else {
                 let nested = at.nested();
-                let all: Vec<Flattened> = holders.iter().map(|(_, schema)| self.flatten(schema, &nested)).collect();
+                let all = self.flatten_alternatives(holders.iter().map(|(_, schema)| schema), &nested);
                 let names: Vec<String> = holders.iter().map(|(i, _)| variant_name(variants, *i)).collect();
                 validate_same_type(&all, &names)?;
                 let conflict = |message| format!("differs between {}: {message}", names.join(" and "));
@@ -190,6 +218,11 @@ pub(super) fn json_type(flattened: &Flattened) -> &str {
 fn is_object(flattened: &Flattened) -> bool {
     flattened.get("type") == Some(&json!("object"))
         || ["properties", "additionalProperties"].iter().any(|key| flattened.get(key).is_some())
+}
+
+/// Whether an alternative is that of an absent value, which schemars adds for a flattened `Option`.
+fn is_absent(alternative: &Value) -> bool {
+    alternative.as_object().is_some_and(Node::is_empty)
 }
 
 fn accepts_any_value(flattened: &Flattened) -> bool {
