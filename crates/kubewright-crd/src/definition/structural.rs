@@ -200,8 +200,16 @@ struct IntOrStringPattern {
 }
 
 fn int_or_string_pattern(schema: Schema<'_>) -> IntOrStringPattern {
-    let is_pattern =
-        |schema: Schema<'_>| schema.get("anyOf") == Some(&json!([{ "type": "integer" }, { "type": "string" }]));
+    // `additionalProperties: false` is lost in the conversion to a structural schema.
+    let is_type = |schema: Schema<'_>, name: &str| {
+        let Value::Object(fields) = schema.0 else { return false };
+        let is_lost = |key: &String, value: &Value| key == "additionalProperties" && value == &json!(false);
+        fields.iter().filter(|(key, value)| !is_lost(key, value)).eq([(&"type".to_owned(), &json!(name))])
+    };
+    let is_pattern = |schema: Schema<'_>| {
+        let types: Vec<Schema<'_>> = schema.schemas("anyOf").collect();
+        matches!(types[..], [integer, string] if is_type(integer, "integer") && is_type(string, "string"))
+    };
     IntOrStringPattern {
         any_of: is_pattern(schema),
         first_all_of: schema.schemas("allOf").next().is_some_and(is_pattern),
