@@ -154,6 +154,9 @@ fn preserves_unknown_fields(schema: &Map<String, Value>) -> bool {
 fn fields<'a>(pair: Pair<'a>, path: &str, changes: &mut Changes<'a>) {
     for (name, old_field) in properties(pair.old) {
         let at = child(path, name);
+        if is_implied(path, name, old_field) && field(pair.new, name).is_none() {
+            continue;
+        }
         match (field(pair.new, name), Additional::new(pair.new)) {
             (Some(new_field), _) | (None, Additional::Schema(new_field)) => compare(old_field, new_field, &at, changes),
             (None, Additional::Any) if has_objects(old_field) => {
@@ -166,10 +169,24 @@ fn fields<'a>(pair: Pair<'a>, path: &str, changes: &mut Changes<'a>) {
         }
     }
     let required = strings(pair.new.get("required"));
-    for (name, new_field) in properties(pair.new).filter(|(name, _)| field(pair.old, name).is_none()) {
+    let is_added = |name: &str, new: &Value| field(pair.old, name).is_none() && !is_implied(path, name, new);
+    for (name, new_field) in properties(pair.new).filter(|(name, new)| is_added(name, new)) {
         added(pair, name, new_field, required.contains(&name), &child(path, name), changes);
     }
     required_fields(pair, path, changes);
+}
+
+/// Whether every object has the field, so that the schema of the root need not specify it.
+fn is_implied(path: &str, name: &str, field: &Value) -> bool {
+    let expected = match (path, name) {
+        ("", "apiVersion" | "kind") => "string",
+        ("", "metadata") => "object",
+        _ => return false,
+    };
+    let is_documentation = |key: &str| ["description", "title", "example", "externalDocs"].contains(&key);
+    field.as_object().is_some_and(|schema| {
+        schema.iter().all(|(key, value)| is_documentation(key) || (key == "type" && value == expected))
+    })
 }
 
 /// Returns the properties of a schema.
