@@ -52,6 +52,27 @@ pub(crate) fn path_of_pointer(pointer: &[String]) -> String {
     path
 }
 
+/// Returns a location as a simple JSON path, such as `.spec.node\.example`, and `None` below a list or map.
+pub(crate) fn json_path_of_pointer(pointer: &[String]) -> Option<String> {
+    let mut path = String::new();
+    for tokens in pointer.chunks(2) {
+        let ["properties", name] = [tokens.first()?.as_str(), tokens.get(1)?.as_str()] else { return None };
+        path.push('.');
+        for c in name.chars() {
+            if ".[]\\*,$@{}".contains(c) || c.is_whitespace() {
+                path.push('\\');
+            }
+            path.push(c);
+        }
+    }
+    Some(path)
+}
+
+/// Returns the schema at a location.
+pub(crate) fn at_pointer<'a>(schema: &'a Value, pointer: &[String]) -> Option<&'a Value> {
+    pointer.iter().try_fold(schema, |node, token| node.get(token))
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -66,5 +87,7 @@ mod tests {
         assert_eq!(pointer, ["properties", "a.b", "items", "additionalProperties", "properties", "c"]);
         assert_eq!(path_of_pointer(&pointer), ".a.b[]{}.c");
         assert_eq!(pointer_of_path(&schema, ".a"), ["properties", "a"]);
+        assert_eq!(json_path_of_pointer(&pointer[..2]).as_deref(), Some(r".a\.b"));
+        assert_eq!(json_path_of_pointer(&pointer), None);
     }
 }

@@ -14,6 +14,7 @@ use crate::{
     api::deprecation,
     diagnostic::{Diagnostic, Diagnostics, RustItem},
     layout::{CrdOptions, EmbeddedMetadata, Floats},
+    schema_path::{at_pointer, json_path_of_pointer, pointer_of_path},
 };
 
 /// The path of the age in columns.
@@ -127,15 +128,15 @@ impl Version {
         let mut columns: Vec<Value> = kind.columns.iter().map(column).collect();
         let age = columns.pop_if(|column| column["jsonPath"] == CREATION_TIMESTAMP);
         for (path, settings) in self.marked("x-kubewright-column") {
-            let (Some(node), Some(path)) = (self.node(path), self.single_value("column", path, errors)) else {
-                continue;
-            };
-            let Some(column_type) = printer_column_type(node) else {
+            let pointer = pointer_of_path(&self.schema.schema, path);
+            let Some(json_path) = self.single_value("column", path, &pointer, errors) else { continue };
+            let node = at_pointer(&self.schema.schema, &pointer);
+            let Some(column_type) = node.and_then(printer_column_type) else {
                 errors.push(self.rust.item_at(path), "a column needs a scalar; set `column` on a scalar field");
                 continue;
             };
             let mut column = settings.clone();
-            column["jsonPath"] = json!(path);
+            column["jsonPath"] = json!(json_path);
             column["type"] = json!(column_type);
             columns.push(column);
         }
@@ -144,11 +145,16 @@ impl Version {
     }
 
     fn selectable_fields(&self, kind: &ApiKind, errors: &mut Diagnostics) -> Vec<Value> {
-        let mut paths: Vec<&str> = kind.definition.selectable_fields.to_vec();
+        let mut paths: Vec<String> = kind.definition.selectable_fields.iter().map(|path| (*path).to_owned()).collect();
         for (path, _) in self.marked("x-kubewright-selectable") {
-            let Some(path) = self.single_value("selectable", path, errors) else { continue };
-            if !paths.contains(&path) {
-                paths.push(path);
+            let pointer = pointer_of_path(&self.schema.schema, path);
+            let Some(json_path) = self.single_value("selectable", path, &pointer, errors) else { continue };
+            if json_path.contains('\\') {
+                let message = "the API server does not support selectable fields whose path has a name with a dot or a \
+                               bracket; rename the field";
+                errors.push(self.rust.item_at(path), message);
+            } else if !paths.contains(&json_path) {
+                paths.push(json_path);
             }
         }
         if paths.len() > MAX_SELECTABLE_FIELDS {
@@ -189,22 +195,20 @@ impl Version {
         self.schema.extensions.get(mark).into_iter().flatten().map(|(path, value)| (path.as_str(), value))
     }
 
-    /// Returns the path if it has a single value: it is not below a list or map.
-    fn single_value<'a>(&self, attribute: &str, path: &'a str, errors: &mut Diagnostics) -> Option<&'a str> {
-        let is_single = !path.contains(['[', '{']);
-        if !is_single {
+    /// Returns the JSON path if it has a single value: it is not below a list or map.
+    fn single_value(
+        &self,
+        attribute: &str,
+        path: &str,
+        pointer: &[String],
+        errors: &mut Diagnostics,
+    ) -> Option<String> {
+        let json_path = json_path_of_pointer(pointer);
+        if json_path.is_none() {
             let message = format!("`{attribute}` does not apply to a field below a list or map: it has several values");
             errors.push(self.rust.item_at(path), message);
         }
-        is_single.then_some(path)
-    }
-
-    /// Returns the schema at a path of fields.
-    fn node(&self, path: &str) -> Option<&Value> {
-        let fields = path.split('.').filter(|field| !field.is_empty());
-        fields
-            .map(|field| field.trim_end_matches("[]").trim_end_matches("{}"))
-            .try_fold(&self.schema.schema, |node, field| node.get("properties")?.get(field))
+        json_path
     }
 }
 
