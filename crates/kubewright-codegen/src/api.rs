@@ -124,6 +124,11 @@ impl ClientKind {
         self.meta.indexes.iter().map(|index| names::ident(&format!("{name}_{index}").to_uppercase())).collect()
     }
 
+    /// Returns the name of its getter for all namespaces, such as `all_loggers`.
+    pub(crate) fn all_getter(&self) -> Ident {
+        format_ident!("all_{}", self.getter)
+    }
+
     pub(crate) fn is_namespaced(&self) -> bool {
         self.meta.scope == Scope::Namespaced
     }

@@ -72,7 +72,7 @@ fn getters_and_types(group: &Group, errors: &mut Diagnostics) {
     for kind in &group.kinds {
         let name = kind.meta.kind;
         let item = RustItem::of_kind(&group.meta, &kind.meta);
-        for getter in [kind.getter.to_string(), format!("all_{}", kind.getter)] {
+        for getter in [kind.getter.to_string(), kind.all_getter().to_string()] {
             if let Some(other) = getters.insert(getter.clone(), name).filter(|other| *other != name) {
                 let message =
                     format!("its getter `{getter}` conflicts with that of `{other}`; set `#[k8s(plural = ..)]`");

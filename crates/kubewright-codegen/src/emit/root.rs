@@ -59,7 +59,8 @@ fn docs(api: &Api, layout: &Layout) -> String {
     let groups: Vec<_> = api.groups.iter().map(|group| format!("- {}", group.described())).collect();
     let mut docs = format!("Typed clients, listers, informers and the scheme of\n{}\n", groups.join("\n"));
     if let Some((group, kind)) = demonstrated(api) {
-        let scoped = if kind.is_namespaced() { format!("all_{}()", kind.getter) } else { format!("{}()", kind.getter) };
+        let scoped =
+            if kind.is_namespaced() { format!("{}()", kind.all_getter()) } else { format!("{}()", kind.getter) };
         docs += &format!(
             "\n```no_run\n# async fn example() -> Result<(), Box<dyn std::error::Error>> {{\n\
              let clientset = {}::Clientset::try_default().await?;\n\

@@ -2,7 +2,7 @@
 
 use kubewright_core::meta::ClientVerb;
 use proc_macro2::TokenStream;
-use quote::{format_ident, quote};
+use quote::quote;
 
 use super::{
     client_docs::client_docs,
@@ -81,7 +81,7 @@ fn kind_getters(kind: &ClientKind) -> TokenStream {
     let all = has_all_namespaces(kind).then(|| {
         let (docs, all) = (
             doc(&format!("Returns the read-only client of {} in all namespaces.", kind.meta.plural)),
-            format_ident!("all_{getter}"),
+            kind.all_getter(),
         );
         quote! {
             #docs
