@@ -56,6 +56,8 @@ pub(crate) enum FieldType {
     Atomic(TokenStream),
     /// Another configuration.
     Configuration(TokenStream),
+    /// A configuration that contains the one of the field, so that it has a finite size only in a box.
+    Boxed(TokenStream),
     /// A list, which the builder appends to.
     List(Box<FieldType>),
     /// A map with string keys, which the builder merges into.

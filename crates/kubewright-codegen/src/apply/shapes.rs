@@ -1,10 +1,12 @@
 //! Apply configurations of the kinds of a group and of the types of their fields, from the shapes of the types.
 
+mod recursion;
+
 use std::collections::BTreeMap;
 
 use kubewright_core::{
     apply::{Shape, Struct, Type},
-    meta::ClientVerb,
+    meta::{ClientVerb, Method},
 };
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
@@ -20,15 +22,41 @@ use crate::{
 /// applied atomically.
 pub(crate) fn configurations_of_group(group: &Group, errors: &mut Diagnostics) -> (Vec<Configuration>, Vec<Alias>) {
     let mut builder = Builder { errors, names: BTreeMap::new(), configurations: Vec::new(), aliases: Vec::new() };
-    for kind in group.kinds.iter().filter(|kind| is_applied(kind)) {
-        if let Some(Shape::Struct(shape)) = kind.meta.apply.map(|shape| shape()) {
-            builder.add_kind(kind, &shape);
-        }
+    let shape = |kind: &ClientKind| match kind.meta.apply.map(|shape| shape()) {
+        Some(Shape::Struct(shape)) => Some(shape),
+        _ => None,
+    };
+    let kinds = || group.kinds.iter().filter(|kind| is_applied(kind)).filter_map(|kind| Some((kind, shape(kind)?)));
+    // The names of these configurations are part of the clients. Those of their fields are chosen around them.
+    for (kind, shape) in kinds() {
+        builder.reserve(&kind.type_named("Apply"), &path(shape.of));
+    }
+    for shape in group.kinds.iter().flat_map(inputs).map(|(_, shape)| shape) {
+        builder.reserve(&configuration_name(&shape), &path(shape.of));
+    }
+    for (kind, shape) in kinds() {
+        builder.add_kind(kind, &shape);
     }
     for kind in &group.kinds {
         builder.add_inputs(kind);
     }
+    recursion::add_boxes(&mut builder.configurations);
     (builder.configurations, builder.aliases)
+}
+
+/// Returns the inputs of methods that apply another type than the kind, each with the index of its method.
+fn inputs(kind: &ClientKind) -> Vec<(usize, Struct)> {
+    let methods = kind.meta.methods.iter().enumerate().filter(|(_, method)| method.verb == ClientVerb::Apply);
+    let input = |(i, method): (usize, &Method)| match method.input.map(|shape| shape()) {
+        Some(Shape::Struct(shape)) => Some((i, shape)),
+        _ => None,
+    };
+    methods.filter_map(input).collect()
+}
+
+/// Returns the path of a type in Rust.
+fn path(of: Type) -> String {
+    format!("{}::{}", of.module, of.name)
 }
 
 /// Returns the name of the configuration of a struct that is not a kind, whose generated items can have another name.
@@ -38,8 +66,8 @@ fn configuration_name(shape: &Struct) -> Ident {
 
 struct Builder<'a> {
     errors: &'a mut Diagnostics,
-    /// Every generated name, with the type that it is generated for.
-    names: BTreeMap<String, Type>,
+    /// Every generated name, with the path of the type or field that it is generated for.
+    names: BTreeMap<String, String>,
     configurations: Vec<Configuration>,
     aliases: Vec<Alias>,
 }
@@ -58,18 +86,16 @@ impl Builder<'_> {
 
     /// Adds the configurations of the inputs of methods that apply another type than the kind.
     fn add_inputs(&mut self, kind: &ClientKind) {
-        for (i, method) in kind.meta.methods.iter().enumerate().filter(|(_, method)| method.verb == ClientVerb::Apply) {
-            if let Some(Shape::Struct(shape)) = method.input.map(|shape| shape()) {
-                let (ty, index) = (&kind.ty, Literal::usize_unsuffixed(i));
-                let input = quote!(<#ty as kubewright_core::ExtensionMethod<#index>>::Input);
-                self.add(configuration_name(&shape), &shape, &input, format!("`{}`", shape.of.name), None);
-            }
+        for (i, shape) in inputs(kind) {
+            let (ty, index) = (&kind.ty, Literal::usize_unsuffixed(i));
+            let input = quote!(<#ty as kubewright_core::ExtensionMethod<#index>>::Input);
+            self.add(configuration_name(&shape), &shape, &input, format!("`{}`", shape.of.name), None);
         }
     }
 
     /// Adds the configuration of a struct and of the types of its fields, if it does not exist yet.
     fn add(&mut self, name: Ident, shape: &Struct, ty: &TokenStream, of: String, root: Option<Root>) {
-        if !self.reserve(&name, shape.of) {
+        if self.configurations.iter().any(|configuration| configuration.name == name) {
             return;
         }
         let is_root = root.is_some();
@@ -95,7 +121,7 @@ impl Builder<'_> {
     fn field_type(&mut self, shape: Shape, leaf: &TokenStream, item: &str) -> FieldType {
         match shape {
             Shape::Struct(shape) => {
-                let name = configuration_name(&shape);
+                let name = self.name(configuration_name(&shape), shape.of);
                 self.add(name.clone(), &shape, leaf, format!("`{}`", shape.of.name), None);
                 FieldType::Configuration(quote!(#name))
             }
@@ -118,35 +144,41 @@ impl Builder<'_> {
 
     /// Returns a name for a type that is applied atomically: that of the type, or of the field if the type has none.
     fn alias(&mut self, of: Option<Type>, leaf: &TokenStream, item: &str) -> TokenStream {
-        let field = item.rsplit("::").next().unwrap_or(item);
-        let (name, of) = match of {
-            Some(of) => (names::ident(of.name), of),
+        let (module, field) = item.rsplit_once("::").unwrap_or_default();
+        let name = match of {
+            Some(of) => self.name(names::ident(of.name), of),
             None => {
-                let name = names::pascal_case(&field.replace(['.', '#'], "_"));
-                (names::ident(&name), Type { name: "", module: "" })
+                let name = names::ident(&names::pascal_case(&field.replace(['.', '#'], "_")));
+                self.unique_name(name, module, item)
             }
         };
-        if self.reserve(&name, of) {
+        if !self.aliases.iter().any(|alias| alias.name == name) {
             let docs = format!("The type of `{field}`.");
             self.aliases.push(Alias { name: name.clone(), docs, ty: leaf.clone() });
         }
         quote!(#name)
     }
 
-    /// Reserves a name for a type; returns whether it is new. Two types with the same name are an error.
-    fn reserve(&mut self, name: &Ident, of: Type) -> bool {
-        match self.names.insert(name.to_string(), of) {
-            None => true,
-            Some(other) => {
-                if other != of {
-                    let message = format!(
-                        "its generated type `{name}` conflicts with that of `{}::{}`; rename one of them",
-                        other.module, other.name
-                    );
-                    self.errors.push(format!("{}::{}", of.module, of.name), message);
-                }
-                false
-            }
+    /// Returns the name for a type: the first choice, or one with its module for the second type of a name.
+    fn name(&mut self, first: Ident, of: Type) -> Ident {
+        self.unique_name(first, of.module, &path(of))
+    }
+
+    fn unique_name(&mut self, first: Ident, module: &str, of: &str) -> Ident {
+        let is_free = |name: &Ident| self.names.get(&name.to_string()).is_none_or(|other| other == of);
+        let name = match is_free(&first) {
+            true => first,
+            false => format_ident!("{}{first}", names::pascal_case(module.rsplit("::").next().unwrap_or_default())),
+        };
+        self.reserve(&name, of);
+        name
+    }
+
+    /// Reserves a name for a type or field. Two of them with the same name are an error.
+    fn reserve(&mut self, name: &Ident, of: &str) {
+        if let Some(other) = self.names.insert(name.to_string(), of.to_owned()).filter(|other| other != of) {
+            let message = format!("its generated type `{name}` conflicts with that of `{other}`; rename one of them");
+            self.errors.push(of, message);
         }
     }
 }

@@ -168,6 +168,11 @@ fn field(field: &Field, of: &str) -> TokenStream {
             #[serde(flatten)]
             pub #name: #ty,
         },
+        false if field.flatten => quote! {
+            #docs
+            #[serde(flatten, skip_serializing_if = "Option::is_none")]
+            pub #name: Option<#ty>,
+        },
         false if matches!(field.ty, FieldType::Nullable(_)) => quote! {
             #docs
             #[serde(#rename default, skip_serializing_if = "Nullable::is_absent")]
@@ -320,6 +325,7 @@ fn builder(field: &Field) -> TokenStream {
         FieldType::Atomic(ty) | FieldType::Configuration(ty) => {
             ("Sets `_`.", quote!(#ty), quote!(self.#name = Some(#name);))
         }
+        FieldType::Boxed(ty) => ("Sets `_`.", quote!(#ty), quote!(self.#name = Some(Box::new(#name));)),
         FieldType::Nullable(_) => {
             let ty = field.ty.tokens();
             ("Sets `_` to a value or to null.", quote!(impl Into<#ty>), quote!(self.#name = #name.into();))
@@ -362,6 +368,7 @@ impl FieldType {
         match self {
             FieldType::String => quote!(String),
             FieldType::Atomic(ty) | FieldType::Configuration(ty) => ty.clone(),
+            FieldType::Boxed(ty) => quote!(Box<#ty>),
             FieldType::List(of) => {
                 let of = of.tokens();
                 quote!(Vec<#of>)
@@ -390,7 +397,7 @@ impl FieldType {
         predicate(self)
             || match self {
                 FieldType::List(of) | FieldType::Map(of) | FieldType::Nullable(of) => of.any(predicate),
-                FieldType::String | FieldType::Atomic(_) | FieldType::Configuration(_) => false,
+                FieldType::String | FieldType::Atomic(_) | FieldType::Configuration(_) | FieldType::Boxed(_) => false,
             }
     }
 }
