@@ -4,6 +4,7 @@ mod check;
 mod diff;
 mod import;
 mod source;
+mod yaml;
 
 use std::process::ExitCode;
 

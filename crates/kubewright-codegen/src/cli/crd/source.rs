@@ -12,7 +12,10 @@ use anyhow::{Context, Result, bail};
 use kubewright_core::meta::ApiGroup;
 use serde_json::Value;
 
-use super::super::{print::warn, project::Project};
+use super::{
+    super::{print::warn, project::Project},
+    yaml,
+};
 use crate::{crd, output::Plan};
 
 /// Definitions by their name, such as `widgets.example.com`.
@@ -29,7 +32,7 @@ pub(super) struct Source {
 
 impl Source {
     /// Reads a file or directory (`-` is standard input), or else the CRD directory at a git revision.
-    pub(super) fn named(name: &str, project: &Project) -> Result<Self> {
+    pub(super) fn named(name: &str, project: impl Fn() -> Result<Project>) -> Result<Self> {
         let path = Path::new(name);
         let (definitions, is_complete) = if name == "-" {
             (parse(&stdin()?, "standard input")?, false)
@@ -38,7 +41,7 @@ impl Source {
         } else if path.is_file() {
             (from_file(path)?, false)
         } else {
-            (at_revision(name, project)?, true)
+            (at_revision(name, &project()?)?, true)
         };
         Ok(Source { name: name.to_owned(), definitions, is_complete })
     }
@@ -145,10 +148,8 @@ pub(super) fn read_all(name: &str) -> Result<Vec<(String, Value)>> {
 
 /// Parses all definitions of a YAML stream, including those in lists such as the output of `kubectl get crds -o yaml`.
 pub(super) fn parse_all(text: &str, source: &str) -> Result<Vec<(String, Value)>> {
-    let options = serde_saphyr::options! { with_snippet: false, legacy_octal_numbers: true };
-    let documents: Vec<Value> = serde_saphyr::from_multiple_with_options(text, options)
-        .map_err(crd::patch::yaml_error)
-        .with_context(|| format!("{source} is not YAML"))?;
+    let yaml::Stream { documents, warnings } = yaml::parse(text, source)?;
+    warn(&warnings);
     let mut definitions = Vec::new();
     for document in documents {
         let items = match document.get("items").and_then(Value::as_array) {
