@@ -136,14 +136,20 @@ fn of_field(
     let is_optional = scope.is_optional(i, field);
     let mut attributes = field.attributes.clone();
     let may_be_absent = field.default.is_some() || is_optional;
-    attributes.flags.extend((field.required && may_be_absent).then_some("required"));
+    // A `Nullable` without a default is required, and can be null. A `None` is absent.
+    let is_nullable = field.required && field.default.is_none() && attributes.flags.remove("nullable");
+    attributes.flags.extend((field.required && may_be_absent && !is_nullable).then_some("required"));
     let schema = attributes::of_field(&attributes, &field.overrides);
     let (name, ty) = (scope.field(i, &field.json), scope.ty(&field.ty));
     let option = scope.path("std::option::Option");
-    let ty = if is_optional { quote!(#option<#ty>) } else { ty };
+    let wrapped = |ty: TokenStream| match () {
+        () if is_nullable => quote!(kubewright_core::Nullable<#ty>),
+        () if is_optional => quote!(#option<#ty>),
+        () => ty,
+    };
+    let ty = wrapped(ty);
     let with = (field.ty == Type::Kubernetes(&kubernetes::BYTES)).then(|| {
-        let string = scope.path("std::string::String");
-        let with = if is_optional { quote!(#option<#string>) } else { string };
+        let with = wrapped(scope.path("std::string::String"));
         let with = with.to_string().replace(' ', "");
         quote!(#[schemars(with = #with)])
     });
