@@ -21,16 +21,9 @@ pub(super) struct Stream {
 
 /// Parses a stream.
 pub(super) fn parse(text: &str, source: &str) -> Result<Stream> {
-    let parsed = thread::scope(|scope| {
-        let parser = thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, || {
-            let nodes: Vec<Node> =
-                serde_saphyr::from_multiple_with_options(text, limits()).map_err(crd::patch::yaml_error)?;
-            let mut converter = Converter { text, source, warnings: Vec::new() };
-            let documents = nodes.into_iter().map(|node| converter.value(node)).collect();
-            Ok(Stream { documents, warnings: converter.warnings })
-        });
-        let parser = parser.context("cannot start a thread")?;
-        parser.join().map_err(|_| anyhow!("the parser failed"))?
+    let parsed: Result<Stream> = thread::scope(|scope| {
+        let parser = thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, || stream(text, source));
+        parser.context("cannot start a thread")?.join().map_err(|_| anyhow!("the parser failed"))?
     });
     parsed.with_context(|| match is_template(text) {
         true => {
@@ -38,6 +31,13 @@ pub(super) fn parse(text: &str, source: &str) -> Result<Stream> {
         }
         false => format!("{source} is not YAML"),
     })
+}
+
+fn stream(text: &str, source: &str) -> Result<Stream> {
+    let nodes: Vec<Node> = serde_saphyr::from_multiple_with_options(text, limits()).map_err(crd::patch::yaml_error)?;
+    let mut converter = Converter { text, source, warnings: Vec::new() };
+    let documents = nodes.into_iter().map(|node| converter.value(node)).collect();
+    Ok(Stream { documents, warnings: converter.warnings })
 }
 
 fn limits() -> Options {
