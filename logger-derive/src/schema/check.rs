@@ -328,9 +328,46 @@ fn check_type_keys(ty: &Type, keys: &SchemaAttr, errors: &mut Errors) {
     {
         errors.push(&bound.expr, "invalid bound: expected an integer, because the field is one");
     }
+    check_range(ty, keys, errors);
     if let (Some(item), Some(Each(keys, _))) = (item, &keys.each) {
         check_type_keys(item, keys, errors);
     }
+}
+
+/// Reports bounds that no value of an integer type exceeds.
+fn check_range(ty: &Type, keys: &SchemaAttr, errors: &mut Errors) {
+    let Some((name, min, max)) = integer_range(ty) else { return };
+    for bound in [&keys.min, &keys.max].into_iter().flatten() {
+        if bound.integer.is_some_and(|value| value < min || value > max) {
+            errors.push(
+                &bound.expr,
+                format_args!("bound out of range: `{name}` has the values {min} to {max}; correct it, or the type"),
+            );
+        }
+    }
+}
+
+/// Returns the name and the limits of an integer type. Imported fields are `i32` or `i64`, with the bounds of their
+/// definition, which can be wider.
+fn integer_range(ty: &Type) -> Option<(&'static str, i128, i128)> {
+    let Type::Path(path) = attr::ungrouped_type(ty) else { return None };
+    let last = path.path.segments.last()?;
+    if let PathArguments::AngleBracketed(arguments) = &last.arguments {
+        let is_wrapper = ["Option", "Box", "Nullable"].iter().any(|name| last.ident == name);
+        return match arguments.args.first()? {
+            GenericArgument::Type(inner) if is_wrapper => integer_range(inner),
+            _ => None,
+        };
+    }
+    let known = [
+        ("i8", i8::MIN.into(), i8::MAX.into()),
+        ("i16", i16::MIN.into(), i16::MAX.into()),
+        ("u8", 0, u8::MAX.into()),
+        ("u16", 0, u16::MAX.into()),
+        ("u32", 0, u32::MAX.into()),
+        ("u64", 0, u64::MAX.into()),
+    ];
+    known.into_iter().find(|(name, ..)| last.ident == name)
 }
 
 /// Returns the JSON type of a Rust type, if its name shows it, and the type of its items.

@@ -1,3 +1,5 @@
+//! Errors of fields with one JSON name.
+
 use kubewright_core::CrdSchema;
 use serde::{Deserialize, Serialize};
 
