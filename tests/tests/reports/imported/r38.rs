@@ -1,0 +1,56 @@
+//! Version `v1` of group `r38.reports.example`, imported with `cargo xtask crd import`.
+// Documentation and names are those of the definition.
+#![allow(
+    missing_docs,
+    rustdoc::bare_urls,
+    rustdoc::broken_intra_doc_links,
+    rustdoc::invalid_html_tags
+)]
+#![allow(rustdoc::invalid_rust_codeblocks)]
+#![allow(
+    clippy::doc_lazy_continuation,
+    clippy::doc_link_with_quotes,
+    clippy::doc_markdown
+)]
+#![allow(
+    clippy::doc_overindented_list_items,
+    clippy::enum_variant_names,
+    clippy::large_enum_variant
+)]
+#![allow(
+    clippy::struct_excessive_bools,
+    clippy::struct_field_names,
+    clippy::too_long_first_doc_paragraph
+)]
+
+use std::collections::BTreeMap;
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use kubewright::core::{ApiObject, ApiType};
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Debug, Default, PartialEq, ApiObject)]
+#[genclient]
+#[k8s(plural = "clusters")]
+pub struct Cluster {
+    /// Standard object's metadata.
+    pub metadata: ObjectMeta,
+    pub spec: Option<ClusterSpec>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, ApiType)]
+pub struct ClusterSpec {
+    pub failed: Option<BTreeMap<String, FailedItem>>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, ApiType)]
+pub struct FailedItem {
+    pub volumes: Option<BTreeMap<String, Volume>>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, ApiType)]
+pub struct Volume {}
+
+kubewright::core::group_version! {
+    group = "r38.reports.example", version = "v1", kinds = [Cluster]
+}

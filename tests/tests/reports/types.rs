@@ -1,0 +1,36 @@
+//! One module for each report.
+
+pub mod m01;
+pub mod r01;
+pub mod r02;
+pub mod r02b;
+pub mod r03;
+pub mod r03g;
+pub mod r04;
+pub mod r05;
+pub mod r07;
+pub mod r08;
+pub mod r09;
+pub mod r11;
+pub mod r12;
+pub mod r13;
+pub mod r14;
+pub mod r15;
+pub mod r16;
+pub mod r17;
+pub mod r18;
+pub mod r19;
+pub mod r20;
+pub mod r21;
+pub mod r23;
+pub mod r24;
+pub mod r25;
+pub mod r26;
+pub mod r27;
+pub mod r29;
+pub mod r30;
+pub mod r31;
+pub mod r32;
+pub mod r33;
+pub mod r34;
+pub mod r35;
