@@ -98,6 +98,14 @@ fn r47_escaped_dots_in_brackets() {
 }
 
 #[test]
+fn c06_rules_above_an_error_of_their_schema() {
+    let crd: Value = serde_saphyr::from_str(&fs::read_to_string(file("c06")).unwrap()).unwrap();
+    let errors: Vec<String> = kubewright_crd::definition::validate(&crd).iter().map(ToString::to_string).collect();
+    assert_eq!(errors.len(), 1, "{errors:?}");
+    assert!(errors[0].contains("must be array if x-kubernetes-list-type is specified"), "{errors:?}");
+}
+
+#[test]
 fn c08_c15_definitions_that_the_server_accepts() {
     assert_eq!(check("c08", false), ExitCode::SUCCESS);
     assert_eq!(check("c15", false), ExitCode::SUCCESS);

@@ -65,13 +65,22 @@ fn validate_field_path(path: &str, schema: Schema<'_>, at: &Path<'_>) -> Vec<Fie
     failed.map(|(_, detail)| FieldError::invalid(at, path, detail)).collect()
 }
 
-/// Validates the expressions of all rules in a structural schema with valid defaults. Errors that are already in
-/// `errors` are not repeated.
+/// Validates the expressions of all rules in a structural schema with valid defaults. `errors` are those of the schema:
+/// the server does not compile a rule of a node with an error at it or below. They are not repeated.
 pub(super) fn validate_expressions(schema: Schema<'_>, errors: &[FieldError], at: &Path<'_>) -> Vec<FieldError> {
     let found = cel::check_schema(schema.0).into_iter().map(|rule| field_error(&rule, at));
     let is_known =
         |new: &FieldError| errors.iter().any(|known| known.field == new.field && known.error_type == new.error_type);
-    found.filter(|error| !is_known(error)).collect()
+    let is_compiled = |new: &FieldError| {
+        let node = new.field.rsplit_once(&format!(".{RULES}")).map_or(new.field.as_str(), |(node, _)| node);
+        !errors.iter().any(|known| !known.field.contains(RULES) && is_at_or_below(&known.field, node))
+    };
+    found.filter(|error| !is_known(error) && is_compiled(error)).collect()
+}
+
+/// Whether a field is a node of the schema, or below it.
+fn is_at_or_below(field: &str, node: &str) -> bool {
+    field.strip_prefix(node).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }
 
 /// Converts the error of an expression to a field error.
