@@ -226,7 +226,7 @@ fn assert_atomic_value(ty: &TokenStream, krate: &TokenStream) -> TokenStream {
 }
 
 pub(crate) fn literal(value: &syn::MetaNameValue) -> Option<LitStr> {
-    match &value.value {
+    match attr::ungrouped(&value.value) {
         syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) => Some(text.clone()),
         _ => None,
     }

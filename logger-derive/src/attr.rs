@@ -262,7 +262,7 @@ pub(crate) fn docs(attrs: &[Attribute]) -> TokenStream {
 
 /// Returns the lines of a doc comment, without the stars of a block comment.
 fn literal_doc(block: &Expr) -> Option<Vec<String>> {
-    let Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) = block else { return None };
+    let Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) = ungrouped(block) else { return None };
     let text = text.value();
     let starred = |line: &str| line.trim_start().starts_with('*');
     let has_stars = text.contains('\n') && text.lines().skip(1).filter(|line| !line.trim().is_empty()).all(starred);

@@ -44,7 +44,7 @@ impl List {
 
     /// Whether its name is that of the type of its items and `List`.
     fn is_named_after(&self, item: &Type) -> bool {
-        let Type::Path(item) = item else { return false };
+        let Type::Path(item) = attr::ungrouped_type(item) else { return false };
         self.kind_by_name().is_some_and(|kind| attr::is_named(&item.path, &kind.to_string()))
     }
 

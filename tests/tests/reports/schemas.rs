@@ -221,3 +221,11 @@ fn m01_types_that_are_not_recursive() {
     ];
     check_specs(&definition, &accepted, &[spec(json!({"type": "Late"}), json!({"runs": 1}))]);
 }
+
+#[test]
+fn m02_attributes_with_arguments_of_a_macro() {
+    let definition = Definition::of(m02::API_GROUP);
+    let level = json!({"description": "The level.", "enum": [-1, 1], "format": "int32", "type": "integer"});
+    assert_eq!(definition.field("dialLevel"), &level);
+    assert_eq!(definition.field("text"), &json!({"maxLength": 5, "minLength": 1, "type": "string"}));
+}

@@ -1,6 +1,7 @@
 //! One module for each report.
 
 pub mod m01;
+pub mod m02;
 pub mod r01;
 pub mod r02;
 pub mod r02b;
