@@ -93,8 +93,10 @@ pub struct TypeSchema {
     pub rust_type: &'static str,
     /// The source file of the type.
     pub file: &'static str,
-    /// Its fields, including those of variants.
+    /// Its fields that are properties in JSON, including those of variants.
     pub fields: &'static [Field],
+    /// Whether the schema has the fields of flattened types beside its own.
+    pub flattens: bool,
     /// The schema keywords of the type itself.
     pub keywords: &'static [(&'static str, Json)],
     /// The unions of fields.
@@ -141,7 +143,7 @@ impl Transform for TypeSchema {
         let mut keywords: Map<String, Value> =
             self.keywords.iter().map(|(name, value)| ((*name).to_owned(), Value::from(*value))).collect();
         let mut rules = Vec::new();
-        if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+        if let (true, Some(Value::Object(properties))) = (self.flattens, schema.get_mut("properties")) {
             self.mark_duplicates(properties);
         }
         for fields in objects(schema.ensure_object()) {

@@ -68,7 +68,7 @@ impl SchemaField {
     /// Emits the names and the line of a named field.
     fn data(&self, krate: &TokenStream) -> Option<TokenStream> {
         let SchemaField { name, rename, is_renamed, span, .. } = self;
-        let name = name.as_ref()?;
+        let name = name.as_ref().filter(|_| self.is_property)?;
         let rename = match rename {
             Some(rename) => quote!(::core::option::Option::Some(#rename)),
             None => quote!(::core::option::Option::None),
@@ -90,12 +90,13 @@ impl SchemaType {
             keywords.push(("x-kubewright-empty", Json::Bool(true)));
         }
         let keywords = emit(&keywords, krate);
-        let unions = self.unions(krate);
+        let (unions, flattens) = (self.unions(krate), self.flattens);
         quote! {
             #krate::schema::TypeSchema {
                 rust_type: ::core::concat!(::core::module_path!(), "::", ::core::stringify!(#ident)),
                 file: ::core::file!(),
                 fields: &[#(#fields),*],
+                flattens: #flattens,
                 keywords: #keywords,
                 one_of: &[#(#unions),*],
             }

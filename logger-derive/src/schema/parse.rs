@@ -306,6 +306,8 @@ pub(crate) struct SchemaType {
     pub(crate) fields: Vec<SchemaField>,
     /// Whether it is a struct with braces and without fields.
     pub(crate) is_empty: bool,
+    /// Whether its schema has the fields of flattened types beside its own.
+    pub(crate) flattens: bool,
 }
 
 /// A field with its attribute.
@@ -316,6 +318,8 @@ pub(crate) struct SchemaField {
     pub(crate) rename: Option<String>,
     /// Whether the JSON name is explicit: by `rename`, or by a case convention of the type or variant.
     pub(crate) is_renamed: bool,
+    /// Whether it is a property in JSON. A flattened field is not: the fields of its type are.
+    pub(crate) is_property: bool,
     pub(crate) span: Span,
     pub(crate) attr: SchemaAttr,
 }
@@ -332,7 +336,11 @@ impl SchemaType {
             Data::Struct(data) => matches!(&data.fields, Fields::Named(named) if named.named.is_empty()),
             Data::Enum(_) | Data::Union(_) => false,
         };
-        let model = SchemaType { attr, fields, is_empty };
+        let is_flattened = |field: &&Field| has_serde_key(&field.attrs, "flatten");
+        let is_encoded_by_fields =
+            ["from", "into", "transparent", "try_from"].iter().all(|key| !has_serde_key(&input.attrs, key));
+        let flattens = is_encoded_by_fields && super::fields(&input.data).iter().any(is_flattened);
+        let model = SchemaType { attr, fields, is_empty, flattens };
         check::check_unions(&model, input, errors);
         updates::check_fields(&model, input, errors);
         model
@@ -405,15 +413,13 @@ impl Container<'_> {
         let attr: SchemaAttr = attr::parse("schema", &field.attrs, errors);
         check::check_field(field, matches!(self.fields, Fields::Unnamed(_)), &attr, errors);
         let rename = attr::keys("serde", &field.attrs).into_iter().find_map(|meta| match meta {
-            Meta::NameValue(value) if value.path.is_ident("rename") => match value.value {
-                Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.value()),
-                _ => None,
-            },
+            Meta::NameValue(pair) if pair.path.is_ident("rename") => literal(&pair).map(|name| name.value()),
             _ => None,
         });
         SchemaField {
             name: field.ident.as_ref().map(|ident| ident.unraw().to_string()),
             is_renamed: self.case_convention.is_some() || has_serde_key(&field.attrs, "rename"),
+            is_property: !["flatten", "skip"].iter().any(|key| has_serde_key(&field.attrs, key)),
             rename,
             span: field.ident.as_ref().map_or_else(|| field.ty.span(), Ident::span),
             attr,

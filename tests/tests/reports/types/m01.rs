@@ -17,6 +17,14 @@ pub struct RunSpec {
     pub trigger: Trigger,
     pub action: Action,
     pub pause: Pause,
+    #[serde(flatten)]
+    pub limits: Limits,
+}
+
+/// A field with the name of the flattened field.
+#[derive(Clone, Debug, DeepCopy, Deserialize, CrdSchema, Serialize)]
+pub struct Limits {
+    pub limits: Option<i32>,
 }
 
 /// Two variants with one struct.
