@@ -24,6 +24,7 @@ use kubewright_runtime::{
     CancellationToken, LeaderElector,
     leader_election::{LeaderStatus, lease_client},
 };
+    retry::client_from_config,
 
 pub use builder::ManagerBuilder;
 pub use error::{AddError, BoxError, BuildError, ManagerError};
@@ -127,7 +128,7 @@ impl Manager {
     /// Fails if kube cannot create a client, for example because a certificate is invalid.
     pub fn for_config(config: kube::Config) -> Result<ManagerBuilder, kube::Error> {
         let lease_client = lease_client(config.clone())?;
-        Ok(Self::builder(Client::try_from(config)?).lease_client(lease_client))
+        Ok(Self::builder(client_from_config(config)?).lease_client(lease_client))
     }
 
     /// Returns the client.

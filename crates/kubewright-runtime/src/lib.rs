@@ -31,6 +31,7 @@
 //!
 //! | modules | contents |
 //! |---|---|
+//! | [`retry`] | retries of requests |
 //! | [`object`], [`error`], [`metrics`] | object keys and resource versions, request errors, the metrics interface |
 //! | [`client`], [`decode`], [`workqueue`] | typed and generic clients, the streaming decoder, the work queue |
 //! | [`events`] | the event recorder |
@@ -60,6 +61,7 @@ pub mod metrics;
 pub mod object;
 #[cfg(feature = "informers")]
 pub mod reflector;
+pub mod retry;
 #[cfg(feature = "informers")]
 pub mod sharding;
 #[cfg(feature = "informers")]

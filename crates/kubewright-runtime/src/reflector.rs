@@ -125,9 +125,9 @@ impl<O> ObjectEvent<O> {
 /// The rules are those of client-go's reflector. It is a plain stream on kube's types and uses only [`ResourceVersion`]
 /// and [`Error`] of this crate, so it could become part of `kube::runtime::watcher`.
 ///
-/// By default kube's client retries requests itself, up to 15 times, if the server responds with 429, 503 or 504. The
-/// reflector reports such errors only after that. If `default_retry` is disabled in kube's `Config`, the back-off of
-/// the reflector is the only one.
+/// By default kube's client retries requests itself, up to 15 times, if the server responds with 429, 503 or 504, and a
+/// client of [`retry`](crate::retry) up to 10 times with `Retry-After`. The reflector reports such errors only after
+/// that. If `default_retry` is disabled in kube's `Config`, the back-off of the reflector is the only one.
 ///
 /// With `PartialObjectMeta<K>` instead of `K`, the server sends only metadata.
 pub struct Reflector<K> {

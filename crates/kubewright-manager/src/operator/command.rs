@@ -7,7 +7,7 @@ use std::{
 
 use clap::{ArgMatches, Args, Command, FromArgMatches, Subcommand};
 use kube::{Client, Config};
-use kubewright_runtime::metrics::NoopMetrics;
+use kubewright_runtime::{metrics::NoopMetrics, retry::client_from_config};
 
 use super::{Operator, ProcessOptions, crds::Crds};
 use crate::{
@@ -96,7 +96,7 @@ impl<O: Args + Clone + Send + Sync + 'static> Operator<O> {
 
 /// Returns a client of the cluster of the environment.
 pub(super) async fn client() -> Result<Client, BoxError> {
-    Ok(Client::try_from(Config::infer().await?)?)
+    Ok(client_from_config(Config::infer().await?)?)
 }
 
 /// Prints a text with one newline at its end.

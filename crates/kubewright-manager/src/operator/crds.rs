@@ -1,7 +1,7 @@
 //! The command `crds` of an operator.
 
 use clap::{Args, Subcommand};
-use kube::{Client, Config};
+use kube::Client;
 use kubewright_core::description::{ConversionWebhookDescription, WebhookNames};
 
 use super::{
@@ -83,7 +83,7 @@ impl<O: Args + Clone + Send + Sync + 'static> Operator<O> {
     /// Compares the CRDs with those of the cluster. The webhook of the operator in the same namespace converts their
     /// objects.
     async fn plan(&self, conversion: &Conversion) -> Result<Plan, BoxError> {
-        let client = Client::try_from(Config::infer().await?)?;
+        let client = client().await?;
         let names = WebhookNames::new(conversion.name_prefix.as_deref().unwrap_or(self.name));
         let definitions = Definitions::parse(&self.definitions_yaml()?)?.convert(
             &self.conversions()?,

@@ -14,7 +14,10 @@ use kube::{
 };
 use kubewright_apiserver::{ApiServer, Fault, Faults, Requests};
 use kubewright_manager::serving::{Router, handler::text};
-use kubewright_runtime::metrics::{ClientMetricsLayer, PrometheusMetrics, client_with_metrics};
+use kubewright_runtime::{
+    metrics::{ClientMetricsLayer, PrometheusMetrics, client_with_metrics},
+    retry::client_from_config,
+};
 
 use crate::fixture::{Running, config, soon};
 
@@ -70,4 +73,30 @@ async fn each_attempt_of_a_retried_request_is_counted() {
     assert_line(&metrics, &format!("rest_client_requests_total{{code=\"200\",method=\"GET\",{host}}} 1"));
     assert_line(&metrics, &format!("rest_client_request_retries_total{{code=\"503\",verb=\"GET\",{host}}} 2"));
     assert!(!metrics.text().contains("secret"), "{}", metrics.text());
+}
+
+#[tokio::test]
+async fn a_create_is_sent_once_if_a_gateway_responds_with_504() {
+    let creates = Arc::new(AtomicU32::new(0));
+    let received = Arc::clone(&creates);
+    let router = Router::new().post("/api/v1/namespaces/default/configmaps", move |_: Request<Bytes>| {
+        let response = match received.fetch_add(1, Ordering::Relaxed) {
+            // The server has stored the object.
+            0 => text(StatusCode::GATEWAY_TIMEOUT, "upstream request timeout"),
+            _ => text(StatusCode::CREATED, r#"{"metadata":{"name":"map-b"}}"#),
+        };
+        std::future::ready(response)
+    });
+    let running = Running::start(config(), router).await;
+    let config = || Config::new(format!("http://{}", running.address).parse().unwrap());
+    let measured = client_with_metrics(config(), Arc::new(PrometheusMetrics::default())).unwrap();
+    let mut map = ConfigMap::default();
+    map.metadata.generate_name = Some("map-".to_owned());
+    for client in [measured, client_from_config(config()).unwrap()] {
+        let maps: Api<ConfigMap> = Api::namespaced(client, "default");
+        creates.store(0, Ordering::Relaxed);
+        let error = soon(maps.create(&PostParams::default(), &map)).await.unwrap_err();
+        assert!(error.to_string().contains("timeout"), "{error}");
+        assert_eq!(creates.load(Ordering::Relaxed), 1);
+    }
 }

@@ -13,17 +13,17 @@ use std::{
 use http::{Method, Request, Response};
 use kube::{
     Client, Config,
-    client::{Body, ClientBuilder, retry::RetryPolicy},
+    client::{Body, ClientBuilder},
 };
 use tokio::time::Instant;
 use tower::{
     Layer, Service,
     buffer::BufferLayer,
-    retry::RetryLayer,
     util::{MapRequestLayer, option_layer},
 };
 
 use super::{Labels, Metric, MetricsProvider};
+use crate::retry::take_retry;
 
 const REQUESTS: Metric = Metric {
     name: "rest_client_requests_total",
@@ -47,7 +47,8 @@ const NO_RESPONSE: &str = "<error>";
 /// The capacity of the buffer below the retries: that of kube's own buffer.
 const BUFFER: usize = 1024;
 
-/// Creates a client whose requests are measured, and otherwise is that of [`Client::try_from`].
+/// Creates a client whose requests are measured, and otherwise is that of
+/// [`client_from_config`](crate::retry::client_from_config), with its retries.
 ///
 /// Each attempt is counted in `rest_client_requests_total`, as in client-go, and each further attempt of a request in
 /// `rest_client_request_retries_total`, with the code of the attempt before.
@@ -59,8 +60,7 @@ const BUFFER: usize = 1024;
 /// Panics outside a tokio runtime, as for any client.
 pub fn client_with_metrics(mut config: Config, metrics: Arc<dyn MetricsProvider>) -> Result<Client, kube::Error> {
     let layer = ClientMetricsLayer::new(&config, metrics);
-    // kube's own retries are below every layer, where attempts cannot be counted: the same policy is above this one.
-    let retry = std::mem::take(&mut config.default_retry).then(|| RetryLayer::new(RetryPolicy::server_retry()));
+    let retry = take_retry(&mut config);
     let builder = ClientBuilder::try_from(config)?
         .with_layer(&layer)
         .with_layer(&BufferLayer::<Request<Body>>::new(BUFFER))
