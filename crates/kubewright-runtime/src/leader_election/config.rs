@@ -61,7 +61,8 @@ impl LeaderElectionConfig {
     }
 
     /// Sets how long the leader retries a failing renewal before it cancels its work; 10 s by default. The work then
-    /// has the rest of the lease duration to end.
+    /// has the rest of the lease duration to end, which is at least half of the time between this and the lease
+    /// duration.
     #[must_use]
     pub fn renew_deadline(mut self, deadline: Duration) -> Self {
         self.renew_deadline = deadline;

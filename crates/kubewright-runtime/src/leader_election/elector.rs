@@ -32,8 +32,10 @@ const ABORT_TIMEOUT: Duration = Duration::from_secs(1);
 /// - the leader's work never runs in two processes at a time, under the assumptions below;
 /// - a lease expires after its duration, counted on the monotonic clock from when this process first observed the
 ///   record. Wall clocks are not compared;
-/// - the work is cancelled when no renewal succeeded within the renew deadline. If it has not ended shortly before
-///   the lease expires, it is aborted, and it is never polled after that time;
+/// - the work is cancelled when a renewal did not succeed within the renew deadline after its first request, or when
+///   half of the time between renew deadline and lease duration is left. If it has not ended shortly before the lease
+///   expires, it is aborted, and it is never polled after that time;
+/// - a renewal whose response is received before that counts from when it was sent, however long the request took;
 /// - the work is aborted at once if the Lease has another holder;
 /// - the lease is released only after the work has ended, and is renewed until then;
 /// - every request has a timeout of half the renew deadline, at least one second;

@@ -86,7 +86,10 @@ pub enum LossReason {
 /// Guarantees:
 /// - a record of another holder is respected for its lease duration, counted from when this process first observed it;
 /// - every update has the resource version of the record on which its decision is based;
-/// - leadership counts from when the last successful request was sent, and ends at the renew deadline;
+/// - the lease counts from when the last successful request was sent;
+/// - each renewal has the renew deadline from its first request, as in client-go, but ends early enough that the work
+///   has half of the time between renew deadline and lease duration to end;
+/// - a response that renews the lease before that counts, also if the request took long;
 /// - at any time there is one request or one wait.
 #[derive(Debug)]
 pub(super) struct StateMachine {
@@ -100,6 +103,8 @@ pub(super) struct StateMachine {
     may_hold: bool,
     /// When the last successful request of the leadership was sent.
     renewed: Time,
+    /// When the first request of the current renewal was sent; `None` between renewals.
+    renewal_started: Option<Time>,
     slow_paths: u64,
 }
 
@@ -155,6 +160,7 @@ impl StateMachine {
             observed: None,
             may_hold: false,
             renewed: Time::ZERO,
+            renewal_started: None,
             slow_paths: 0,
         }
     }
@@ -173,6 +179,9 @@ impl StateMachine {
                 return Step::Wait { until };
             }
             self.action = Action::Attempt;
+        }
+        if self.is_leader() {
+            self.renewal_started.get_or_insert(now);
         }
         let (kind, request) = self.request(wall);
         self.may_hold |= !matches!(kind, Kind::Get);
@@ -240,7 +249,7 @@ impl StateMachine {
     /// Ends a leadership or a release whose deadline has passed.
     fn check_deadline(&mut self, now: Time) {
         match self.role {
-            Role::Leader if now >= self.renewed + self.policy.renew_deadline => {
+            Role::Leader if now >= self.renewal_end() => {
                 self.role = Role::Lost(LossReason::RenewDeadlineExceeded);
             }
             Role::Releasing { deadline } if now >= deadline => self.role = Role::Released(false),
@@ -251,10 +260,17 @@ impl StateMachine {
     /// Limits a time to the deadline of the leadership or of the release.
     fn until_deadline(&self, time: Time) -> Time {
         match self.role {
-            Role::Leader => time.min(self.renewed + self.policy.renew_deadline),
+            Role::Leader => time.min(self.renewal_end()),
             Role::Releasing { deadline } => time.min(deadline),
             _ => time,
         }
+    }
+
+    /// Returns when the leadership ends if the current renewal, or the next one, has not succeeded.
+    fn renewal_end(&self) -> Time {
+        let Policy { lease_duration, renew_deadline, .. } = self.policy;
+        let latest = self.lease_end() - (lease_duration - renew_deadline) / 2;
+        self.renewal_started.map_or(latest, |started| latest.min(started + renew_deadline))
     }
 
     fn request(&self, wall: Timestamp) -> (Kind, Request) {
@@ -359,7 +375,7 @@ impl StateMachine {
             Role::Candidate if is_late => self.action = Action::Get,
             Role::Candidate | Role::Leader => {
                 self.role = Role::Leader;
-                self.renewed = sent;
+                (self.renewed, self.renewal_started) = (sent, None);
                 self.action = Action::Wait(now + self.policy.retry_period);
             }
             Role::Lost(_) | Role::Released(_) => {}

@@ -211,7 +211,7 @@ fn l04_a_renewal_whose_response_is_lost_is_repeated() {
 }
 
 #[test]
-fn leadership_ends_at_the_renew_deadline_after_the_last_renewal_was_sent() {
+fn leadership_ends_at_the_renew_deadline_after_the_first_request_of_the_renewal() {
     let (mut elector, mut store) = (Elector::new("a"), LeaseStore::default());
     elector.run_until(3 * SECOND, &mut store);
     loop {
@@ -223,8 +223,49 @@ fn leadership_ends_at_the_renew_deadline_after_the_last_renewal_was_sent() {
             }
         }
     }
-    assert_eq!(elector.now, 12 * SECOND, "renewed at 2 s");
+    assert_eq!(elector.now, 14 * SECOND, "renewed at 2 s, and not at 4 s");
     assert_eq!(elector.machine.work_deadline(), Duration::from_millis(16_250));
+}
+
+/// Runs an elector for ten minutes, or until it loses the leadership, on a server with this latency.
+fn lead_with_latency(latency: Duration) -> (Elector, Step) {
+    let (mut elector, mut store) = (Elector::new("a"), LeaseStore::default());
+    while elector.now < 600 * SECOND {
+        match elector.machine.next(elector.now, wall(elector.now)) {
+            Step::Send { request, deadline } => {
+                let is_late = elector.now + latency > deadline;
+                elector.now = deadline.min(elector.now + latency);
+                let response = if is_late { Response::Failed } else { store.apply(&request) };
+                elector.machine.response(elector.now, response);
+            }
+            Step::Wait { until } => elector.now = until,
+            step => return (elector, step),
+        }
+    }
+    let step = elector.machine.next(elector.now, wall(elector.now));
+    (elector, step)
+}
+
+#[test]
+fn a_response_within_the_timeout_of_a_request_renews_the_lease_however_long_it_took() {
+    for latency in [3_000, 4_000, 4_900] {
+        let (elector, step) = lead_with_latency(Duration::from_millis(latency));
+        assert!(elector.machine.is_leader(), "{latency} ms: {step:?} at {:?}", elector.now);
+    }
+    let (elector, step) = lead_with_latency(6 * SECOND);
+    assert!(!elector.machine.is_leader(), "{step:?}: slower than the timeout of a request");
+}
+
+#[test]
+fn the_work_has_time_to_end_if_the_renewal_starts_late() {
+    let (mut elector, mut store) = (Elector::new("a"), LeaseStore::default());
+    elector.settle(&mut store);
+    // The process was paused.
+    elector.now = 9 * SECOND;
+    while let Step::Wait { until } = elector.settle_with(|_| Response::Failed) {
+        elector.now = until;
+    }
+    assert_eq!(elector.now, Duration::from_millis(12_500), "half of the 5 s between renew deadline and lease duration");
 }
 
 #[test]
