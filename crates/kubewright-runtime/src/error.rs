@@ -47,6 +47,8 @@ enum Cause {
     MissingName,
     /// The object to be sent is for this namespace, which is not the client's.
     NamespaceMismatch(String),
+    /// The owner is in this namespace, and the object in another one, or in none.
+    InvalidOwner(String),
     VerbNotGranted,
     /// The controller does not watch the kind.
     NotWatched,
@@ -95,12 +97,21 @@ impl Error {
         Self::with_cause(verb, resource, name, Cause::NamespaceMismatch(namespace.to_owned()))
     }
 
-    /// Returns the error of kube's client; `None` if the request was not sent: the object has no name or is for another
-    /// namespace, the kind does not grant the verb, or the controller does not watch it.
+    #[cfg_attr(not(feature = "informers"), expect(dead_code, reason = "only controllers set owners"))]
+    pub(crate) fn invalid_owner(verb: &'static str, resource: String, name: &str, owner_namespace: &str) -> Self {
+        Self::with_cause(verb, resource, name, Cause::InvalidOwner(owner_namespace.to_owned()))
+    }
+
+    /// Returns the error of kube's client; `None` if the request was not sent: the object has no name, an invalid owner or
+    /// is for another namespace, the kind does not grant the verb, or the controller does not watch it.
     pub fn kube_error(&self) -> Option<&kube::Error> {
         match &self.0.cause {
             Cause::Kube(error) => Some(error),
-            Cause::MissingName | Cause::NamespaceMismatch(_) | Cause::VerbNotGranted | Cause::NotWatched => None,
+            Cause::MissingName
+            | Cause::NamespaceMismatch(_)
+            | Cause::InvalidOwner(_)
+            | Cause::VerbNotGranted
+            | Cause::NotWatched => None,
         }
     }
 
@@ -143,6 +154,12 @@ impl Error {
     /// Returns whether the object violates a rule of its schema.
     pub fn is_invalid(&self) -> bool {
         self.has_reason(reason::INVALID, 422)
+    }
+
+    /// Returns whether the owner of the object cannot be its owner: it is namespaced, and the object is cluster-scoped or
+    /// in another namespace. The garbage collector would delete the object.
+    pub fn is_invalid_owner(&self) -> bool {
+        matches!(self.0.cause, Cause::InvalidOwner(_))
     }
 
     /// Matches the reason, or the code if the server sent no known reason, as proxies do. This differs from
@@ -259,6 +276,18 @@ impl fmt::Display for Error {
                 let client = self.0.namespace.as_deref().unwrap_or_default();
                 write!(f, ": it is for namespace `{requested}`, but the client is for `{client}`")?;
             }
+            (Cause::InvalidOwner(owner), _) => match self.0.namespace.as_deref() {
+                None => write!(
+                    f,
+                    ": a cluster-scoped object cannot have a namespaced owner, and the owner is in namespace `{owner}`; \
+                     use a finalizer of the owner to delete it"
+                )?,
+                Some(_) => write!(
+                    f,
+                    ": an owner must be in the namespace of the object or cluster-scoped, and the owner is in namespace \
+                     `{owner}`"
+                )?,
+            },
             (_, Some(status)) => write!(f, ": {}", status_message(status))?,
             (Cause::Kube(error), None) => write!(f, ": {}", one_line(&root_cause(error.as_ref()).to_string()))?,
         }

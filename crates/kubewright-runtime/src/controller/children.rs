@@ -24,8 +24,8 @@ impl<S> ReconcileContext<S> {
     /// An apply that changes nothing is not sent, as with [`apply`](Self::apply).
     ///
     /// # Errors
-    /// Fails if the owner has no UID, so that it does not come from a server, the object is in another namespace than
-    /// the owner, or the request fails.
+    /// Fails if the owner has no UID, so that it does not come from a server, the request fails, or the owner is
+    /// namespaced and the object is cluster-scoped or in another namespace ([`Error::is_invalid_owner`]).
     pub async fn apply_owned<O, C>(&self, owner: &O, configuration: C) -> Result<Arc<C::Kind>, Error>
     where
         O: ApiObject,
@@ -37,13 +37,7 @@ impl<S> ReconcileContext<S> {
         let mut configuration = configuration.with_owner_reference(reference);
         let labels = configuration.metadata_mut().labels.get_or_insert_default();
         labels.insert(MANAGED_BY_LABEL.to_owned(), self.field_manager().name().to_owned());
-        let metadata = configuration.metadata();
-        if let (Some(namespace), Some(requested)) = (owner.meta().namespace.as_deref(), metadata.namespace())
-            && namespace != requested
-        {
-            let error = Error::namespace_mismatch("apply", resource_name::<C::Kind>(), metadata.name(), requested);
-            return Err(error.with_namespace(Some(namespace)));
-        }
+        validate_owner(owner, &configuration)?;
         self.apply(&configuration).await
     }
 
@@ -89,6 +83,22 @@ impl<S> ReconcileContext<S> {
             sent => sent.map(|()| true),
         }
     }
+}
+
+/// Validates that the garbage collector finds the owner: in the namespace of the object, or cluster-scoped. As
+/// `validateOwner` of controller-runtime.
+fn validate_owner<C: ApplyConfiguration<Kind: ApiObject>>(
+    owner: &impl ApiObject,
+    configuration: &C,
+) -> Result<(), Error> {
+    let metadata = configuration.metadata();
+    let owner_namespace = owner.meta().namespace.as_deref().unwrap_or_default();
+    let namespace = metadata.namespace().filter(|namespace| !namespace.is_empty());
+    if owner_namespace.is_empty() || namespace == Some(owner_namespace) {
+        return Ok(());
+    }
+    let error = Error::invalid_owner("apply", resource_name::<C::Kind>(), metadata.name(), owner_namespace);
+    Err(error.with_namespace(namespace))
 }
 
 /// Returns the index of objects by the UID of their controller.

@@ -7,7 +7,7 @@ use k8s_openapi::api::{
     core::v1::{ConfigMap, Secret},
 };
 use kubewright_apiserver::{Faults, Requests, Verb};
-use kubewright_apply::core_v1::SecretApply;
+use kubewright_apply::{core_v1::SecretApply, rbac_v1::ClusterRoleApply};
 use kubewright_runtime::{
     Error, SharedInformer,
     controller::{Controller, MANAGED_BY_LABEL, ReconcileContext},
@@ -65,11 +65,15 @@ async fn owned_objects_are_applied_and_pruned() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_owner_of_another_namespace_is_rejected() {
+async fn a_namespaced_owner_of_an_object_outside_its_namespace_is_rejected() {
     let fixture = Fixture::started();
     let (recorder, mut records) = recorder();
     let reconcile = |config_map: Arc<ConfigMap>, context: ReconcileContext<Recorder<String>>| async move {
         let error = context.apply_owned(&*config_map, SecretApply::new("a", "kube-system")).await.unwrap_err();
+        assert!(error.is_invalid_owner() && error.kube_error().is_none());
+        context.record(error.to_string());
+        let error = context.apply_owned(&*config_map, ClusterRoleApply::new("a")).await.unwrap_err();
+        assert!(error.is_invalid_owner() && error.kube_error().is_none());
         context.record(error.to_string());
         let error = context.prune_owned::<_, Deployment>(&*config_map, &[]).await.unwrap_err();
         context.record(error.to_string());
@@ -80,7 +84,13 @@ async fn an_owner_of_another_namespace_is_rejected() {
     fixture.config_map("a").await;
     assert_eq!(
         records.next().await,
-        "cannot apply secrets `a`: it is for namespace `kube-system`, but the client is for `default`"
+        "cannot apply secrets `a`: an owner must be in the namespace of the object or cluster-scoped, and the owner is in \
+         namespace `default`"
+    );
+    assert_eq!(
+        records.next().await,
+        "cannot apply clusterroles.rbac.authorization.k8s.io `a`: a cluster-scoped object cannot have a namespaced owner, \
+         and the owner is in namespace `default`; use a finalizer of the owner to delete it"
     );
     assert_eq!(
         records.next().await,
