@@ -1,5 +1,6 @@
 //! Executes the steps of the state machine and converts the results to events.
 
+mod comparison;
 mod selected;
 
 use std::collections::VecDeque;
@@ -130,6 +131,7 @@ impl<K: ApiObject> Driver<K> {
             }
             Step::List(options) => self.list(options).await,
             Step::Watch(options) => self.start_watch(options).await,
+            Step::Compare(options) => self.compare(options).await,
         }
     }
 

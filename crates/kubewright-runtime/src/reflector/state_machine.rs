@@ -4,12 +4,16 @@
 mod tests;
 mod watch;
 
-use std::time::Duration;
+use std::{cmp::Ordering, time::Duration};
 
 use fastrand::Rng;
 use tokio::time::Instant;
 
-use super::{backoff::Backoff, failure::Failure, list_options::ListOptions};
+use super::{
+    backoff::Backoff,
+    failure::{Failure, ReflectorError},
+    list_options::ListOptions,
+};
 use crate::{error::catch_panic, object::ResourceVersion};
 use watch::{InternalErrors, WatchState};
 
@@ -44,6 +48,8 @@ pub(super) enum Step {
     List(ListOptions),
     /// With `send_initial_events`, it starts a new streamed list.
     Watch(ListOptions),
+    /// List one object, to compare the version of the list.
+    Compare(ListOptions),
 }
 
 /// The type of a watch event.
@@ -93,6 +99,10 @@ pub(super) struct StateMachine {
     short_watches: u32,
     /// The number of consecutive watches without events, not even bookmarks.
     silent_watches: u32,
+    /// How long the server has been silent since the last event or comparison.
+    silence: Duration,
+    /// Whether the version of the server is to be compared before the next watch.
+    is_comparison_due: bool,
     /// Whether the server has sent a bookmark other than the end of the initial events.
     sends_bookmarks: bool,
     internal_errors: Option<InternalErrors>,
@@ -132,6 +142,8 @@ impl StateMachine {
             incomplete_streams: 0,
             short_watches: 0,
             silent_watches: 0,
+            silence: Duration::ZERO,
+            is_comparison_due: false,
             sends_bookmarks: false,
             internal_errors: None,
         };
@@ -143,6 +155,9 @@ impl StateMachine {
     pub(super) fn next(&mut self, now: Instant) -> Step {
         if let Some(wait) = self.wait.take() {
             return Step::Wait(wait);
+        }
+        if std::mem::take(&mut self.is_comparison_due) {
+            return Step::Compare(ListOptions { limit: Some(1), ..ListOptions::default() });
         }
         let (initial_events, timeout) = (matches!(self.state, State::WatchList(_)), self.watch_timeout());
         let is_newest = initial_events && self.is_last_version_unavailable;
@@ -216,6 +231,21 @@ impl StateMachine {
         }
         self.back_off(now, failure);
         self.relist(now);
+    }
+
+    /// Handles the current version of the server. Returns an error if the versions went back.
+    pub(super) fn compared(&mut self, now: Instant, version: &str) -> Option<ReflectorError> {
+        let last = self.last_version.as_ref()?;
+        if last.compare(version) != Some(Ordering::Greater) {
+            return None;
+        }
+        self.watch_failed(now, Failure::WentBack);
+        Some(ReflectorError::WentBack)
+    }
+
+    /// Handles a comparison without a response. The watch continues, and the next silent ones lead to another one.
+    pub(super) fn comparison_failed(&mut self, now: Instant, failure: Failure) {
+        self.back_off(now, failure);
     }
 
     /// Starts a list, streamed if the policy requires it.

@@ -63,3 +63,24 @@ async fn a_server_whose_versions_go_back_is_listed_again_with_correct_contents()
     create(&after, "new", 3).await;
     received.expect_events(&["add new=3"]).await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_goes_back_before_the_first_bookmark_is_listed_again() {
+    let servers = [ApiServer::new(), ApiServer::new()];
+    let [before, after] = servers.each_ref().map(|server| Api::<ConfigMap>::namespaced(server.client(), "default"));
+    for number in 0..30 {
+        before.create(&PostParams::default(), &config_map(&format!("map-{number}"), 1)).await.unwrap();
+    }
+    after.create(&PostParams::default(), &config_map("map-0", 2)).await.unwrap();
+    let is_restored = Arc::new(AtomicBool::new(false));
+    let api = Api::namespaced(switched_client(servers, Arc::clone(&is_restored)), "default");
+    // Watches end before the server sends a bookmark.
+    let timeout = Duration::from_secs(50);
+    let config = Config::default().reflector(|reflector| reflector.watch_timeout(timeout, timeout));
+    let informer = SharedInformer::with_config([api], config.memory(crate::MEMORY));
+    start_synced(&informer).await;
+    is_restored.store(true, Ordering::SeqCst);
+    tokio::time::sleep(Duration::from_secs(50 + 180 + 50)).await;
+    let stored: Vec<_> = informer.store().list().iter().map(|map| state(map).to_owned()).collect();
+    assert_eq!(stored, ["2"], "the objects of the backup");
+}

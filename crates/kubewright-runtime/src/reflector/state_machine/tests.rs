@@ -70,8 +70,14 @@ impl Simulation {
         (version(&options), options.limit)
     }
 
+    /// Starts a watch. If the version of the server is compared before, it has not gone back.
     fn watch(&mut self) -> ListOptions {
-        let Step::Watch(options) = self.next() else { panic!("expected a watch") };
+        let mut step = self.next();
+        if let (Step::Compare(_), Some(last)) = (&step, self.machine.last_version.clone()) {
+            assert!(self.machine.compared(self.now, last.as_str()).is_none());
+            step = self.next();
+        }
+        let Step::Watch(options) = step else { panic!("expected a watch") };
         self.machine.watch_started(self.now);
         options
     }

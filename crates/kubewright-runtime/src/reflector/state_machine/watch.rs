@@ -16,6 +16,8 @@ const WATCH_END_MARGIN: Duration = Duration::from_secs(30);
 const MAX_INITIAL_EVENTS_GAP: Duration = Duration::from_secs(30);
 /// Kubernetes sends a bookmark about every minute. A watch without an event or a response is considered dead after this.
 const BOOKMARK_TIMEOUT: Duration = Duration::from_secs(90);
+/// How long a server without bookmarks is silent before its version is compared.
+const MAX_SILENCE: Duration = Duration::from_secs(180);
 /// A shorter watch is an error, as in client-go.
 const MIN_WATCH_DURATION: Duration = Duration::from_secs(1);
 /// Errors that are further apart belong to different periods of internal errors.
@@ -63,7 +65,7 @@ impl StateMachine {
         watch.events += 1;
         watch.last_event = now;
         self.sends_bookmarks |= event == (EventType::Bookmark { initial_events_end: false });
-        (self.short_watches, self.silent_watches) = (0, 0);
+        (self.short_watches, self.silent_watches, self.silence) = (0, 0, Duration::ZERO);
         if event == EventType::Unknown {
             return Handling::Ignore;
         }
@@ -135,6 +137,8 @@ impl StateMachine {
             State::Watch(watch) => watch,
         };
         if watch.is_long_enough(now) {
+            let silence = now.saturating_duration_since(watch.last_event);
+            self.compare_after(silence);
             return None;
         }
         let is_empty = watch.events == 0;
@@ -164,8 +168,9 @@ impl StateMachine {
     /// Handles a watch that had no event or response until its deadline. Returns no error if the server sends no
     /// bookmarks: then a new watch only checks the connection.
     ///
-    /// A server that sends bookmarks and is silent in two watches in a row may have gone back to an older version: it
-    /// then sends nothing until it reaches the version of the watch. Only a list detects that.
+    /// A server that is silent in two watches in a row may have gone back to an older version: it then sends nothing
+    /// until it reaches the version of the watch. Only a list detects that. If the server has sent bookmarks before, the
+    /// objects are listed; otherwise silence is usual, and the version is compared by a list of one object.
     pub(in crate::reflector) fn watch_timed_out(&mut self, now: Instant) -> Option<ReflectorError> {
         let (silence, is_established) = match &self.state {
             State::List(_) => return None,
@@ -174,6 +179,9 @@ impl StateMachine {
         };
         self.silent_watches += u32::from(is_established);
         let is_repeated = is_established && self.silent_watches > 1;
+        if is_established && !self.sends_bookmarks {
+            self.compare_after(silence);
+        }
         if is_repeated && !self.sends_bookmarks && self.policy.idle_timeout.is_none() {
             return None;
         }
@@ -183,6 +191,14 @@ impl StateMachine {
             self.relist(now);
         }
         Some(ReflectorError::IdleTimeout(silence))
+    }
+
+    /// Compares the version with that of the server after enough silence.
+    fn compare_after(&mut self, silence: Duration) {
+        self.silence += silence;
+        if self.silence >= MAX_SILENCE && self.last_version.is_some() {
+            (self.silence, self.is_comparison_due) = (Duration::ZERO, true);
+        }
     }
 
     /// Handles a streamed list that was interrupted, or that the server treats as a plain watch. After the second one

@@ -119,6 +119,7 @@ proptest! {
             let kind = kinds.iter().chain(&others).nth(failure).copied();
             match (request, kind) {
                 (Step::Wait(_), _) => unreachable!("`next` skips waits"),
+                (Step::Compare(_), _) => unreachable!("no watch is silent"),
                 (Step::List(_), Some(kind)) => simulation.list_fails(kind),
                 (Step::List(_), None) if failure == 7 => simulation.page("next"),
                 (Step::List(_), None) => simulation.listed("10"),

@@ -103,6 +103,12 @@ impl Simulation {
         self.now = self.machine.watch_deadline().unwrap();
         self.machine.watch_timed_out(self.now).is_some()
     }
+
+    /// Returns the options of the next request, which compares the version of the server.
+    fn comparison(&mut self) -> ListOptions {
+        let Step::Compare(options) = self.next() else { panic!("expected a comparison") };
+        options
+    }
 }
 
 #[test]
@@ -132,6 +138,34 @@ fn two_silent_watches_of_a_server_with_bookmarks_cause_a_list() {
     simulation.listed("5");
     assert!(!simulation.machine.may_go_back());
     assert_eq!(simulation.watch_version(), "5");
+}
+
+#[test]
+fn three_minutes_of_silence_without_bookmarks_compare_the_version_of_the_server() {
+    let mut simulation = synced("10");
+    let one_object = ListOptions { limit: Some(1), ..ListOptions::default() };
+    for version in ["10", "11", "abc", "9"] {
+        simulation.silent_watch();
+        simulation.silent_watch();
+        assert_eq!(simulation.comparison(), one_object);
+        let has_gone_back = simulation.machine.compared(simulation.now, version).is_some();
+        assert_eq!(has_gone_back, version == "9", "{version}");
+    }
+    assert!(simulation.machine.may_go_back());
+    assert_eq!(simulation.list(), (String::new(), Some(500)));
+}
+
+#[test]
+fn empty_watches_that_the_server_ends_count_as_silence() {
+    let mut simulation = synced("10");
+    for _ in 0..4 {
+        simulation.watch();
+        assert!(simulation.watch_ends_after(Duration::from_secs(45)).is_none());
+    }
+    simulation.comparison();
+    simulation.machine.comparison_failed(simulation.now, Failure::Transient);
+    assert_eq!(simulation.watch_version(), "10");
+    assert_eq!(simulation.waits, [MS(800)]);
 }
 
 #[test]
