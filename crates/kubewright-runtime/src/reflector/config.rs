@@ -147,6 +147,9 @@ impl<K> Config<K> {
     /// Treats a kind that the server does not serve as one without objects: while its definition is not installed, an
     /// informer is synced and empty. It starts to watch, after the next back-off, when the definition is installed, and
     /// is empty again when the definition is removed. By default, a kind that is not served is an error.
+    ///
+    /// A kind is not served if its requests fail with 404, and discovery does not list it, or fails for a minute. A 404
+    /// of a kind that discovery lists is an error, as that of a gateway.
     #[must_use]
     pub fn optional(mut self) -> Self {
         self.is_optional = true;

@@ -1,5 +1,6 @@
 //! Executes the steps of the state machine and converts the results to events.
 
+mod absence;
 mod comparison;
 mod selected;
 
@@ -54,6 +55,8 @@ pub(super) struct Driver<K> {
     has_logged_sharding: bool,
     /// Whether the last event was that the optional kind is not served.
     is_absent: bool,
+    /// When the first of the latest requests failed with 404, of an optional kind.
+    not_found_since: Option<Instant>,
 }
 
 struct Watch<K> {
@@ -92,6 +95,7 @@ impl<K: ApiObject> Driver<K> {
             list_started: now,
             has_logged_sharding: false,
             is_absent: false,
+            not_found_since: None,
         }
     }
 
@@ -160,34 +164,15 @@ impl<K: ApiObject> Driver<K> {
         match timeout(list_timeout, list).await.unwrap_or_else(timed_out) {
             Ok(meta) => {
                 self.activity.succeeded();
+                self.not_found_since = None;
                 self.page_received(meta)
             }
             Err(error) => {
-                let is_absent = self.is_absent_kind(&error);
+                let is_absent = self.is_absent_kind(&error).await;
                 let error = self.list_failed(error);
                 self.absent_or_failed(is_absent, error)
             }
         }
-    }
-
-    /// Returns whether the server does not serve the kind, and the kind is optional. A list or watch of a kind that is
-    /// served is never answered with 404.
-    fn is_absent_kind(&self, error: &kube::Error) -> bool {
-        self.config.is_optional && matches!(error, kube::Error::Api(status) if status.code == 404)
-    }
-
-    /// Returns the error of a request; for an absent kind, that it has no objects, once.
-    fn absent_or_failed(&mut self, is_absent: bool, error: Error) -> Option<Item<K>> {
-        if !is_absent {
-            return Some(Err(error));
-        }
-        self.activity.succeeded();
-        if std::mem::replace(&mut self.is_absent, true) {
-            return None;
-        }
-        let resource = resource_name::<K>();
-        tracing::info!(resource, "the kind is not served; its objects are listed when its definition is installed");
-        Some(Ok(ObjectEvent::Replaced { objects: Vec::new(), version: ResourceVersion::new("") }))
     }
 
     fn list_failed(&mut self, error: kube::Error) -> Error {
@@ -246,12 +231,13 @@ impl<K: ApiObject> Driver<K> {
         match self.timer.timeout_at(self.machine.watch_deadline(), self.list_watch.watch(&options)).await {
             Some(Ok(events)) => {
                 self.activity.succeeded();
+                self.not_found_since = None;
                 self.machine.watch_started(Instant::now());
                 self.watch = Some(Watch { events: events.boxed(), started, event_count: 0 });
                 None
             }
             Some(Err(error)) => {
-                let is_absent = self.is_absent_kind(&error);
+                let is_absent = self.is_absent_kind(&error).await;
                 let error = self.watch_failed(error);
                 self.absent_or_failed(is_absent, error)
             }

@@ -102,6 +102,25 @@ impl<K: ApiObject> ListWatch<K> {
         Ok(stream::try_unfold(watch, |mut watch| async move { Ok(watch.next().await?.map(|event| (event, watch))) }))
     }
 
+    /// Returns whether the server serves the kind, by its discovery.
+    ///
+    /// # Errors
+    /// Fails if a request fails.
+    pub(super) async fn is_served(&self) -> Result<bool, Error> {
+        let (group, version, plural) = (K::group(&()), K::version(&()), K::plural(&()));
+        let resources = if group.is_empty() {
+            self.client.list_core_api_resources(&version).await?
+        } else {
+            let groups = self.client.list_api_groups().await?.groups;
+            let mut versions = groups.iter().filter(|known| known.name == group).flat_map(|known| &known.versions);
+            if !versions.any(|known| known.version == version) {
+                return Ok(false);
+            }
+            self.client.list_api_group_resources(&K::api_version(&())).await?
+        };
+        Ok(resources.resources.iter().any(|resource| resource.name == plural))
+    }
+
     fn uri(&self, query: &str) -> String {
         let path = &self.path;
         if query.is_empty() { path.clone() } else { format!("{path}?{query}") }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use k8s_openapi::api::core::v1::ConfigMap;
-use kubewright_apiserver::{Fault, Verb};
+use kubewright_apiserver::{Fault, Requests, Verb};
 use kubewright_runtime::informer::{Config, HandlerOptions, SharedInformer};
 
 use crate::fixture::{
@@ -153,4 +153,49 @@ async fn i18_the_error_handler_receives_every_error_and_may_panic() {
         assert!(!error.contains('\n'), "{error}");
     }
     assert!(errors.try_recv().is_err());
+}
+
+/// Creates an informer of an optional kind that has synced with two objects, and a handler that received both.
+async fn optional_informer_of_two(fixture: &Fixture) -> (SharedInformer<ConfigMap>, RecordedEvents) {
+    for name in ["gone", "stays"] {
+        fixture.create(name, 1).await;
+    }
+    let informer = fixture.informer_with(Config::default().reflector(|reflector| reflector.optional()));
+    start_synced(&informer).await;
+    let mut received = record_events(&informer);
+    received.expect_unordered(&["add gone=1 (initial)", "add stays=1 (initial)"]).await;
+    fixture.faults.wait_for(|faults| faults.open(Verb::Watch) == 1).await;
+    (informer, received)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_404_does_not_delete_the_objects_of_an_optional_kind_that_is_served() {
+    let not_found = || Fault::answer(404, "404 page not found");
+    for requests in [Verb::List, Verb::Watch] {
+        let fixture = Fixture::new();
+        let (informer, mut received) = optional_informer_of_two(&fixture).await;
+        fixture.faults.once(Verb::Watch, Fault::expired());
+        fixture.faults.next(200, requests, not_found());
+        fixture.faults.end(Verb::Watch);
+        received.expect_none().await;
+        let error = informer.last_error().expect("the requests fail");
+        assert!(error.contains("404 page not found"), "{error}");
+        assert_eq!(informer.store().len(), 2);
+        fixture.faults.heal();
+        fixture.update("gone", 2).await;
+        received.expect_events(&["update gone 1->2"]).await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_optional_kind_is_absent_if_its_404_lasts_while_discovery_fails() {
+    let fixture = Fixture::new();
+    let (informer, mut received) = optional_informer_of_two(&fixture).await;
+    // The gateway responds to every request.
+    fixture.faults.always(Requests::all(), Fault::answer(404, "404 page not found"));
+    fixture.faults.end(Verb::Watch);
+    tokio::time::sleep(Duration::from_secs(45)).await;
+    assert_eq!((received.drain(), informer.store().len()), (Vec::new(), 2));
+    received.expect_unordered(&["delete gone=1 (missed)", "delete stays=1 (missed)"]).await;
+    assert!(informer.has_synced());
 }
