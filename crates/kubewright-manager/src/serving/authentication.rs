@@ -5,6 +5,7 @@
 
 mod cache;
 mod review;
+mod single_flight;
 
 use std::{sync::Arc, time::Duration};
 
@@ -14,7 +15,7 @@ use http::{
     HeaderMap, HeaderValue, Method, Request, Response, StatusCode,
     header::{AUTHORIZATION, WWW_AUTHENTICATE},
 };
-use k8s_openapi::api::authentication::v1::UserInfo;
+use k8s_openapi::api::{authentication::v1::UserInfo, authorization::v1::SubjectAccessReviewSpec};
 use kube::Client;
 
 use super::handler::{Handler, text};
@@ -22,10 +23,14 @@ use super::handler::{Handler, text};
 pub use review::ReviewError;
 
 use cache::{Cache, Digest};
-use review::Reviews;
+use review::{Permit, Reviews};
+use single_flight::SingleFlight;
 
 /// The maximum number of cached tokens, and of cached accesses.
 const CACHE_SIZE: usize = 1024;
+
+/// How long a token that was authenticated is known.
+const KNOWN_TTL: Duration = Duration::from_secs(60 * 60);
 
 /// The maximum length of a token, in bytes. Tokens of service accounts have about 1000.
 const MAX_TOKEN_LENGTH: usize = 16 << 10;
@@ -43,17 +48,27 @@ const DENIED_TTL: Duration = Duration::from_secs(30);
 /// - Results are cached: those of tokens for a minute, allowed accesses for five minutes, denied ones for 30 seconds.
 ///   The caches are bounded. Failures are not cached.
 /// - A review is retried up to four times with backoff after failures that can be temporary, and has a timeout of 10
-///   seconds. The number of concurrent reviews is limited.
+///   seconds.
+/// - Concurrent requests with the same token share one review of the token, and those of a user one review of an access.
+/// - The number of concurrent reviews of unknown tokens is limited. A token that was authenticated within an hour does
+///   not wait for them.
 /// - No token is logged or stored: the caches contain digests.
 ///
 /// The service account needs the verb `create` for `tokenreviews` in the API group `authentication.k8s.io`, and for
 /// `subjectaccessreviews` in `authorization.k8s.io`. Tokens need HTTPS.
 #[derive(Clone, Debug)]
-pub struct Authenticator {
+pub struct Authenticator(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
     reviews: Reviews,
     /// The user of each token; `None` for one that is not authenticated.
-    users: Arc<Cache<Option<Arc<UserInfo>>>>,
-    accesses: Arc<Cache<bool>>,
+    users: Cache<Option<Arc<UserInfo>>>,
+    /// The tokens that were authenticated.
+    known: Cache<()>,
+    accesses: Cache<bool>,
+    token_reviews: SingleFlight<Result<Option<Arc<UserInfo>>, Arc<ReviewError>>>,
+    access_reviews: SingleFlight<Result<bool, Arc<ReviewError>>>,
 }
 
 /// Why a request is rejected.
@@ -64,11 +79,11 @@ enum Rejection {
         user: String,
     },
     /// The review of the token failed.
-    TokenReview(ReviewError),
+    TokenReview(Arc<ReviewError>),
     /// The review of the access failed.
     AccessReview {
         user: String,
-        error: ReviewError,
+        error: Arc<ReviewError>,
     },
 }
 
@@ -76,8 +91,14 @@ impl Authenticator {
     /// Creates an authenticator that sends reviews through this client.
     #[must_use]
     pub fn new(client: Client) -> Self {
-        let (users, accesses) = (Arc::new(Cache::new(CACHE_SIZE)), Arc::new(Cache::new(CACHE_SIZE)));
-        Authenticator { reviews: Reviews::new(client), users, accesses }
+        Authenticator(Arc::new(Shared {
+            reviews: Reviews::new(client),
+            users: Cache::new(CACHE_SIZE),
+            known: Cache::new(CACHE_SIZE),
+            accesses: Cache::new(CACHE_SIZE),
+            token_reviews: SingleFlight::new(),
+            access_reviews: SingleFlight::new(),
+        }))
     }
 
     /// Wraps a handler, which then only receives authorized requests.
@@ -101,29 +122,53 @@ impl Authenticator {
     }
 
     /// Returns the user of a token, from the cache or by a review.
-    async fn authenticate(&self, token: &str) -> Result<Option<Arc<UserInfo>>, ReviewError> {
+    async fn authenticate(&self, token: &str) -> Result<Option<Arc<UserInfo>>, Arc<ReviewError>> {
         let digest = Digest::new(token.as_bytes());
-        if let Some(user) = self.users.get(&digest) {
+        if let Some(user) = self.0.users.get(&digest) {
             return Ok(user);
         }
-        let user = self.reviews.review_token(token).await?.map(Arc::new);
+        let start = || {
+            let (shared, token, digest) = (Arc::clone(&self.0), token.to_owned(), digest.clone());
+            Box::pin(async move { shared.review_token(&token, digest).await }) as BoxFuture<'_, _>
+        };
+        self.0.token_reviews.run(&digest, start).await
+    }
+
+    /// Returns whether a user may use the method on the path, from the cache or by a review.
+    async fn is_allowed(&self, user: &UserInfo, method: &Method, path: &str) -> Result<bool, Arc<ReviewError>> {
+        let verb = method.as_str().to_ascii_lowercase();
+        let spec = review::access_of(user, &verb, path);
+        // Serialization of these types cannot fail, and maps are sorted.
+        let Ok(bytes) = serde_json::to_vec(&spec) else { return Ok(false) };
+        let digest = Digest::new(&bytes);
+        if let Some(allowed) = self.0.accesses.get(&digest) {
+            return Ok(allowed);
+        }
+        let start = || {
+            let (shared, digest) = (Arc::clone(&self.0), digest.clone());
+            Box::pin(async move { shared.review_access(spec, digest).await }) as BoxFuture<'_, _>
+        };
+        self.0.access_reviews.run(&digest, start).await
+    }
+}
+
+impl Shared {
+    /// Reviews a token and caches the result.
+    async fn review_token(&self, token: &str, digest: Digest) -> Result<Option<Arc<UserInfo>>, Arc<ReviewError>> {
+        let permit = if self.known.get(&digest).is_some() { Permit::NotNeeded } else { Permit::Needed };
+        let user = self.reviews.review_token(token, permit).await?.map(Arc::new);
+        match user {
+            Some(_) => self.known.insert(digest.clone(), (), KNOWN_TTL),
+            None => self.known.remove(&digest),
+        }
         self.users.insert(digest, user.clone(), TOKEN_TTL);
         Ok(user)
     }
 
-    /// Returns whether a user may use the method on the path, from the cache or by a review.
-    async fn is_allowed(&self, user: &UserInfo, method: &Method, path: &str) -> Result<bool, ReviewError> {
-        let verb = method.as_str().to_ascii_lowercase();
-        let spec = review::access_of(user, &verb, path);
-        // Serialization of these types cannot fail, and maps are sorted.
-        let digest = serde_json::to_vec(&spec).ok().map(|spec| Digest::new(&spec));
-        if let Some(allowed) = digest.as_ref().and_then(|digest| self.accesses.get(digest)) {
-            return Ok(allowed);
-        }
+    /// Reviews an access and caches the result.
+    async fn review_access(&self, spec: SubjectAccessReviewSpec, digest: Digest) -> Result<bool, Arc<ReviewError>> {
         let allowed = self.reviews.review_access(spec).await?;
-        if let Some(digest) = digest {
-            self.accesses.insert(digest, allowed, if allowed { ALLOWED_TTL } else { DENIED_TTL });
-        }
+        self.accesses.insert(digest, allowed, if allowed { ALLOWED_TTL } else { DENIED_TTL });
         Ok(allowed)
     }
 }

@@ -186,6 +186,39 @@ async fn the_number_of_concurrent_reviews_is_limited() {
     assert_eq!(started.elapsed().as_secs(), 4, "16 at a time");
 }
 
+#[tokio::test(start_paused = true)]
+async fn concurrent_requests_with_one_token_share_the_reviews() {
+    let fixture = Fixture::new();
+    fixture.faults.always(Requests::all(), Fault::late(SECOND));
+    let started = Instant::now();
+    let responses = join_all((0..200).map(|_| fixture.get(TOKEN))).await;
+    assert!(responses.iter().all(|response| response.0 == 200), "{responses:?}");
+    assert_eq!((fixture.reviews(), started.elapsed().as_secs()), ((1, 1), 2));
+    let failed = Fixture::new();
+    failed.faults.always(Requests::all(), Fault::status(403, "Forbidden", "no reviews"));
+    let responses = join_all((0..200).map(|_| failed.get(TOKEN))).await;
+    assert!(responses.iter().all(|response| response.0 == 500), "{responses:?}");
+    assert_eq!(failed.faults.count(Requests::all()), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_token_that_was_authenticated_does_not_wait_for_reviews_of_unknown_tokens() {
+    let fixture = Fixture::new();
+    assert_eq!(fixture.get(TOKEN).await.0, 200);
+    advance(10 * 60 * SECOND).await;
+    fixture.faults.next(16, Requests::to("tokenreviews"), Fault::hang());
+    let tokens: Vec<_> = (0..64).map(|number| format!("unknown-{number}")).collect();
+    let unknown = join_all(tokens.iter().map(|token| fixture.get(token)));
+    let known = async {
+        fixture.faults.wait_for(|faults| faults.waiting(Requests::to("tokenreviews")) == 16).await;
+        let started = Instant::now();
+        assert_eq!(fixture.get(TOKEN).await.0, 200);
+        started.elapsed()
+    };
+    let (_, waited) = futures::future::join(unknown, known).await;
+    assert_eq!(waited, Duration::ZERO);
+}
+
 #[test]
 fn a_missing_permission_is_logged_and_no_token_is() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();

@@ -49,6 +49,10 @@ impl<V: Clone> Cache<V> {
         self.entries().put(digest, Entry { value, expires: Instant::now() + ttl });
     }
 
+    pub(super) fn remove(&self, digest: &Digest) {
+        self.entries().pop(digest);
+    }
+
     /// Ignores poisoning: no panic can leave the entries inconsistent.
     fn entries(&self) -> MutexGuard<'_, LruCache<Digest, Entry<V>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)

@@ -25,7 +25,8 @@ const INITIAL_DELAY: Duration = Duration::from_millis(500);
 const BACKOFF_FACTOR: f64 = 1.5;
 const JITTER: f64 = 0.2;
 
-/// The maximum number of concurrent reviews: invalid tokens must not flood the API server.
+/// The maximum number of concurrent reviews of unknown tokens, which must not flood the API server, and of concurrent
+/// reviews of accesses.
 const MAX_CONCURRENT: usize = 16;
 
 /// A review without a result.
@@ -63,18 +64,28 @@ pub enum ReviewError {
 #[derive(Clone)]
 pub(super) struct Reviews {
     client: Client,
-    permits: Arc<Semaphore>,
+    tokens: Arc<Semaphore>,
+    accesses: Arc<Semaphore>,
+}
+
+/// Whether a review counts for the maximum of concurrent ones.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Permit {
+    Needed,
+    NotNeeded,
 }
 
 impl Reviews {
     pub(super) fn new(client: Client) -> Self {
-        Reviews { client, permits: Arc::new(Semaphore::new(MAX_CONCURRENT)) }
+        let permits = || Arc::new(Semaphore::new(MAX_CONCURRENT));
+        Reviews { client, tokens: permits(), accesses: permits() }
     }
 
     /// Returns the user of a token, or `None` if the token is not authenticated.
-    pub(super) async fn review_token(&self, token: &str) -> Result<Option<UserInfo>, ReviewError> {
+    pub(super) async fn review_token(&self, token: &str, permit: Permit) -> Result<Option<UserInfo>, ReviewError> {
         let spec = TokenReviewSpec { token: token.to_owned(), ..TokenReviewSpec::default() };
-        let review = self.create(TokenReview { spec, ..TokenReview::default() }).await?;
+        let permits = (permit == Permit::Needed).then_some(&*self.tokens);
+        let review = self.create(TokenReview { spec, ..TokenReview::default() }, permits).await?;
         let status = review.status.unwrap_or_default();
         if let Some(error) = status.error.filter(|error| !error.is_empty()) {
             // An authenticator can repeat the token in its error.
@@ -85,7 +96,8 @@ impl Reviews {
 
     /// Returns whether an access is allowed.
     pub(super) async fn review_access(&self, spec: SubjectAccessReviewSpec) -> Result<bool, ReviewError> {
-        let review = self.create(SubjectAccessReview { spec, ..SubjectAccessReview::default() }).await?;
+        let review = SubjectAccessReview { spec, ..SubjectAccessReview::default() };
+        let review = self.create(review, Some(&self.accesses)).await?;
         let status = review.status.unwrap_or_default();
         if let Some(error) = status.evaluation_error.filter(|error| !error.is_empty()) {
             tracing::warn!(error, "an access was evaluated with an error");
@@ -94,14 +106,17 @@ impl Reviews {
     }
 
     /// Creates a review with retries.
-    async fn create<K>(&self, review: K) -> Result<K, ReviewError>
+    async fn create<K>(&self, review: K, permits: Option<&Semaphore>) -> Result<K, ReviewError>
     where
         K: Resource<DynamicType = ()> + Serialize + DeserializeOwned,
     {
         let resource = || K::plural(&()).into_owned();
         let created = timeout(TIMEOUT, async {
             // Never closed: without a permit, the number is not limited.
-            let _permit = self.permits.acquire().await;
+            let _permit = match permits {
+                Some(permits) => permits.acquire().await.ok(),
+                None => None,
+            };
             create_with_retries(&self.client, &review).await
         });
         match created.await {
@@ -200,7 +215,7 @@ mod tests {
         let response = r#"{"spec": {"token": "secret"}, "status": "secret"}"#;
         faults.always(Requests::to("tokenreviews"), Fault::answer(200, response));
         let reviews = Reviews::new(ApiServer::new().client_with(faults.layer()));
-        let error = reviews.review_token("secret").await.unwrap_err().to_string();
+        let error = reviews.review_token("secret", Permit::Needed).await.unwrap_err().to_string();
         assert!(error.starts_with("cannot create `tokenreviews`: "), "{error}");
         assert!(error.contains("cannot decode the response at line 1 column "), "{error}");
         assert!(!error.contains("secret"), "{error}");
