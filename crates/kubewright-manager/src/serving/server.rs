@@ -7,6 +7,7 @@ mod status;
 mod timed_stream;
 
 use std::{
+    collections::HashMap,
     io,
     net::{IpAddr, SocketAddr, TcpListener as StdTcpListener},
     sync::Arc,
@@ -18,7 +19,7 @@ use socket2::{Domain, Socket, Type};
 use tokio::{
     net::{TcpListener, TcpStream},
     sync::{OwnedSemaphorePermit, Semaphore},
-    task::{JoinError, JoinSet},
+    task::{Id, JoinError, JoinSet},
     time::{sleep, timeout},
 };
 use tokio_rustls::TlsAcceptor;
@@ -34,6 +35,7 @@ pub use config::ServerConfig;
 pub use status::{ServerStatus, StatusError};
 
 use connection::Connection;
+use timed_stream::Phases;
 
 /// The maximum number of connections that wait to be accepted, as in tokio.
 const BACKLOG: i32 = 1024;
@@ -46,6 +48,8 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// - The server listens on the loopback interface unless another address is configured.
 /// - The size of a body, the time to send the headers of a request, the time of a request, the time of an idle
 ///   connection and the number of connections are limited.
+/// - With the maximum number of connections, a further one replaces the one that has been idle for the longest time. It
+///   waits only while all have a request in progress.
 /// - A panic of a handler is logged and answered with code 500. The connection and the server continue.
 /// - After a cancellation, no connection is accepted, idle connections are closed, and requests in progress are
 ///   completed within the drain timeout. Then all connections are closed.
@@ -237,6 +241,8 @@ struct Connections {
     /// Cancelled when the requests in progress are to be the last ones.
     draining: CancellationToken,
     tasks: JoinSet<()>,
+    /// The phases of the connections, by their task.
+    phases: HashMap<Id, Phases>,
     status: ServerStatus,
 }
 
@@ -249,6 +255,7 @@ impl Connections {
             permits: Arc::new(Semaphore::new(server.config.max_connections)),
             draining: CancellationToken::new(),
             tasks: JoinSet::new(),
+            phases: HashMap::new(),
             status: server.status.clone(),
         }
     }
@@ -256,28 +263,65 @@ impl Connections {
     /// Accepts connections until dropped.
     async fn accept(&mut self, listener: &TcpListener) {
         loop {
+            self.status.set_accepting();
             tokio::select! {
-                Some(ended) = self.tasks.join_next() => self.log_panic(ended),
-                accepted = accept(listener, &self.permits, &self.status) => match accepted {
-                    Ok((stream, peer, permit)) => self.start(stream, peer, permit),
+                Some(ended) = self.tasks.join_next_with_id() => self.ended(ended),
+                accepted = listener.accept() => match accepted {
+                    Ok((stream, peer)) => self.admit(stream, peer.ip()).await,
                     Err(error) => self.pause(&error).await,
                 },
             }
         }
     }
 
+    /// Serves an accepted connection. If there is the maximum number, it closes the connection that has been idle for the
+    /// longest time, or waits while all have a request. Further connections wait in the backlog of the system.
+    async fn admit(&mut self, stream: TcpStream, peer: IpAddr) {
+        // Responses are written at once, and must not wait for an acknowledgement. Fails if the connection is closed.
+        drop(stream.set_nodelay(true));
+        if self.permits.available_permits() == 0 {
+            self.status.set_full();
+            self.evict_idle();
+        }
+        // Never closed.
+        let Ok(permit) = Arc::clone(&self.permits).acquire_owned().await else { return };
+        self.start(stream, peer, permit);
+    }
+
+    fn evict_idle(&self) {
+        let idle = self.phases.values().filter_map(|phases| phases.idle_since().map(|since| (since, phases)));
+        if let Some((since, phases)) = idle.min_by_key(|(since, _)| *since) {
+            tracing::debug!(server = self.config.name, idle = ?since.elapsed(), "closing an idle connection for another");
+            phases.evict();
+        }
+    }
+
     fn start(&mut self, stream: TcpStream, peer: IpAddr, permit: OwnedSemaphorePermit) {
+        let phases = Phases::new(self.config.header_timeout, self.config.idle_timeout);
         let connection = Connection {
             config: Arc::clone(&self.config),
             router: Arc::clone(&self.router),
             acceptor: self.acceptor.clone(),
             peer,
+            phases: phases.clone(),
             draining: self.draining.clone(),
         };
-        self.tasks.spawn(async move {
+        let task = self.tasks.spawn(async move {
             connection.serve(stream).await;
             drop(permit);
         });
+        self.phases.insert(task.id(), phases);
+    }
+
+    /// Handles the end of a task. Panics of handlers are caught in the connection: this is one of a library.
+    fn ended(&mut self, ended: Result<(Id, ()), JoinError>) {
+        let id = ended.as_ref().map_or_else(JoinError::id, |(id, ())| *id);
+        self.phases.remove(&id);
+        if let Err(error) = ended
+            && error.is_panic()
+        {
+            tracing::error!(server = self.config.name, %error, "the task of a connection panicked");
+        }
     }
 
     /// Waits after a connection could not be accepted. A connection that the client has closed needs no pause.
@@ -295,8 +339,8 @@ impl Connections {
         self.draining.cancel();
         let drain_timeout = self.config.drain_timeout;
         let drained = timeout(drain_timeout, async {
-            while let Some(ended) = self.tasks.join_next().await {
-                self.log_panic(ended);
+            while let Some(ended) = self.tasks.join_next_with_id().await {
+                self.ended(ended);
             }
         });
         if drained.await.is_ok() {
@@ -307,30 +351,4 @@ impl Connections {
         tracing::warn!(server = self.config.name, connections, "requests in progress were cancelled by the stop");
         Err(ServerError::Drain { name: self.config.name.clone(), connections, timeout: drain_timeout })
     }
-
-    /// Panics of handlers are caught in the connection: this is one of a library.
-    fn log_panic(&self, ended: Result<(), JoinError>) {
-        if let Err(error) = ended
-            && error.is_panic()
-        {
-            tracing::error!(server = self.config.name, %error, "the task of a connection panicked");
-        }
-    }
-}
-
-/// Accepts a connection when there are fewer than the maximum. Further ones wait in the backlog of the system.
-async fn accept(
-    listener: &TcpListener,
-    permits: &Arc<Semaphore>,
-    status: &ServerStatus,
-) -> io::Result<(TcpStream, IpAddr, OwnedSemaphorePermit)> {
-    if permits.available_permits() == 0 {
-        status.set_full();
-    }
-    let permit = Arc::clone(permits).acquire_owned().await.map_err(io::Error::other)?;
-    status.set_accepting();
-    let (stream, peer) = listener.accept().await?;
-    // Responses are written at once, and must not wait for an acknowledgement. Fails if the connection is closed.
-    drop(stream.set_nodelay(true));
-    Ok((stream, peer.ip(), permit))
 }

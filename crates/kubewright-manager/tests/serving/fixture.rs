@@ -1,6 +1,6 @@
 //! A server on a free port, a client for it, and certificates.
 
-use std::{future::Future, net::SocketAddr, time::Duration};
+use std::{future::Future, net::SocketAddr, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use http::{Method, Request, Response, StatusCode};
@@ -11,6 +11,7 @@ use kubewright_manager::serving::{Certificates, Handler, Router, Server, ServerC
 use tokio::{
     io::{AsyncRead, AsyncReadExt, AsyncWrite},
     net::TcpStream,
+    sync::Semaphore,
     task::{AbortHandle, JoinHandle},
     time::{sleep, timeout},
 };
@@ -53,6 +54,21 @@ pub(crate) fn echo() -> impl Handler {
 /// A router with an echo.
 pub(crate) fn router() -> Router {
     Router::new().get("/echo", echo()).post("/echo", echo())
+}
+
+/// A router whose handler of `/gated` announces that it runs, and waits for a permit.
+pub(crate) fn gated() -> (Router, Arc<Semaphore>, Arc<Semaphore>) {
+    let (running, gate) = (Arc::new(Semaphore::new(0)), Arc::new(Semaphore::new(0)));
+    let (announce, wait) = (Arc::clone(&running), Arc::clone(&gate));
+    let router = router().get("/gated", move |_: Request<Bytes>| {
+        let (announce, wait) = (Arc::clone(&announce), Arc::clone(&wait));
+        async move {
+            announce.add_permits(1);
+            wait.acquire().await.unwrap().forget();
+            text(StatusCode::OK, "completed")
+        }
+    });
+    (router, running, gate)
 }
 
 /// A running server, which is aborted when it is dropped.

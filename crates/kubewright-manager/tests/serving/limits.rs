@@ -10,7 +10,7 @@ use tokio::{
     time::{interval, sleep, timeout},
 };
 
-use crate::fixture::{NEVER, Running, SOON, config, read_to_end, router, soon};
+use crate::fixture::{NEVER, Running, SOON, config, gated, read_to_end, router, soon};
 
 #[tokio::test]
 async fn a_body_that_is_too_large_is_rejected() {
@@ -141,15 +141,43 @@ async fn a_client_that_does_not_read_the_response_is_disconnected() {
 }
 
 #[tokio::test]
-async fn further_connections_wait_until_one_is_closed() {
-    let running = Running::start(config().max_connections(1), router()).await;
+async fn further_connections_wait_while_all_have_a_request() {
+    let (router, started, gate) = gated();
+    let running = Running::start(config().max_connections(1), router).await;
     let mut first = running.client().await;
-    assert_eq!(first.get("/echo").await.0, 200);
+    let request = tokio::spawn(async move { first.get("/gated").await });
+    soon(started.acquire()).await.unwrap().forget();
     let mut second = running.connect().await;
     second.write_all(b"GET /echo HTTP/1.1\r\nhost: a\r\n\r\n").await.unwrap();
     assert!(timeout(SOON, second.read_u8()).await.is_err(), "the second connection is not served");
-    drop(first);
+    gate.add_permits(1);
+    assert_eq!(soon(request).await.unwrap(), (200, "completed".to_owned()));
     assert_eq!(soon(second.read_u8()).await.unwrap(), b'H');
+}
+
+#[tokio::test]
+async fn a_full_server_replaces_the_connection_that_is_idle_for_the_longest_time() {
+    let running = Running::start(config().max_connections(2), router()).await;
+    let mut silent = running.connect().await;
+    let mut incomplete = running.connect().await;
+    incomplete.write_all(b"GET /echo HT").await.unwrap();
+    let mut third = running.client().await;
+    assert_eq!(third.get("/echo").await.0, 200);
+    assert_eq!(read_to_end(&mut silent).await, "", "the first one is closed");
+    let mut fourth = running.client().await;
+    assert_eq!(fourth.get("/echo").await.0, 200);
+    assert_eq!(read_to_end(&mut incomplete).await, "", "the second one is closed");
+    assert_eq!(third.get("/echo").await.0, 200, "the third one is open");
+}
+
+#[tokio::test]
+async fn silent_connections_do_not_delay_a_request() {
+    let running = Running::start(config().max_connections(50), router()).await;
+    let mut silent = Vec::new();
+    for _ in 0..200 {
+        silent.push(running.connect().await);
+    }
+    assert_eq!(running.get("/echo").await.0, 200);
 }
 
 #[tokio::test]

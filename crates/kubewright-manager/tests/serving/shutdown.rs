@@ -1,28 +1,9 @@
 //! The stop of a server: requests in progress are completed, everything else is closed.
 
-use std::sync::Arc;
+use kubewright_manager::serving::ServerError;
+use tokio::{io::AsyncWriteExt, net::TcpStream};
 
-use bytes::Bytes;
-use http::{Request, StatusCode};
-use kubewright_manager::serving::{Router, ServerError, handler::text};
-use tokio::{io::AsyncWriteExt, net::TcpStream, sync::Semaphore};
-
-use crate::fixture::{Running, SOON, config, read_to_end, router, soon, until};
-
-/// A router whose handler of `/gated` announces that it runs, and waits for a permit.
-fn gated() -> (Router, Arc<Semaphore>, Arc<Semaphore>) {
-    let (running, gate) = (Arc::new(Semaphore::new(0)), Arc::new(Semaphore::new(0)));
-    let (announce, wait) = (Arc::clone(&running), Arc::clone(&gate));
-    let router = router().get("/gated", move |_: Request<Bytes>| {
-        let (announce, wait) = (Arc::clone(&announce), Arc::clone(&wait));
-        async move {
-            announce.add_permits(1);
-            wait.acquire().await.unwrap().forget();
-            text(StatusCode::OK, "completed")
-        }
-    });
-    (router, running, gate)
-}
+use crate::fixture::{Running, SOON, config, gated, read_to_end, router, soon, until};
 
 #[tokio::test]
 async fn requests_in_progress_are_completed() {

@@ -1,13 +1,13 @@
 //! The status of a server.
 
-use std::time::Duration;
+use std::{io::Write, time::Duration};
 
 use kubewright_manager::serving::{Server, StatusError};
 use tokio::{net::TcpStream, task::yield_now, time::advance};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    fixture::{config, router, soon, until},
+    fixture::{config, gated, router, soon, until},
     tls::{Pem, PemFiles},
 };
 
@@ -36,17 +36,23 @@ async fn a_dropped_server_is_not_ready() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_that_is_full_for_10_s_is_not_ready() {
-    let server = Server::bind(config().max_connections(1), router()).unwrap();
+async fn a_server_with_a_connection_that_waits_for_10_s_is_not_ready() {
+    let (router, handling, gate) = gated();
+    let server = Server::bind(config().max_connections(1).request_timeout(Duration::MAX), router).unwrap();
     let (status, address, stop) = (server.status(), server.local_address(), CancellationToken::new());
     let running = tokio::spawn(server.run(stop.clone()));
-    let connection = std::net::TcpStream::connect(address).unwrap();
+    let mut connection = std::net::TcpStream::connect(address).unwrap();
+    connection.write_all(b"GET /gated HTTP/1.1\r\nhost: a\r\n\r\n").unwrap();
+    while handling.available_permits() == 0 {
+        yield_now().await;
+    }
+    let _waiting = std::net::TcpStream::connect(address).unwrap();
     let full = StatusError::Full(Duration::from_secs(10));
     while status.check() != Err(full.clone()) {
         advance(Duration::from_secs(10)).await;
         yield_now().await;
     }
-    drop(connection);
+    gate.add_permits(1);
     while status.check().is_err() {
         yield_now().await;
     }

@@ -7,7 +7,6 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     net::TcpStream,
-    time::timeout,
 };
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
@@ -28,6 +27,7 @@ pub(super) struct Connection {
     pub(super) router: Arc<Router>,
     pub(super) acceptor: Option<TlsAcceptor>,
     pub(super) peer: IpAddr,
+    pub(super) phases: Phases,
     pub(super) draining: CancellationToken,
 }
 
@@ -36,14 +36,18 @@ impl Connection {
     pub(super) async fn serve(self, stream: TcpStream) {
         let Some(acceptor) = self.acceptor.clone() else { return self.exchange(stream).await };
         let draining = self.draining.clone();
-        let handshake = timeout(self.config.header_timeout, acceptor.accept(stream));
+        let phases = self.phases.clone();
         let result = tokio::select! {
             biased;
             () = draining.cancelled() => return,
-            result = handshake => result.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())),
+            result = acceptor.accept(stream) => result,
+            () = phases.exceeded() => Err(io::ErrorKind::TimedOut.into()),
         };
         match result {
-            Ok(stream) => self.exchange(stream).await,
+            Ok(stream) => {
+                phases.begin_headers();
+                self.exchange(stream).await;
+            }
             Err(error) => {
                 tracing::debug!(server = self.config.name, peer = %self.peer, %error, "the TLS handshake failed");
             }
@@ -51,7 +55,7 @@ impl Connection {
     }
 
     async fn exchange<S: AsyncRead + AsyncWrite + Unpin>(self, stream: S) {
-        let phases = Phases::new(self.config.header_timeout, self.config.idle_timeout);
+        let phases = self.phases;
         let stream = TimedStream::new(stream, phases.clone());
         let exchange = Arc::new(Exchange::new(Arc::clone(&self.config), self.router, phases.clone()));
         let service = service_fn(move |request| Arc::clone(&exchange).respond(request));

@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 use crate::serving::certificates::{CertificateError, Certificates};
 
-/// How long a server can have the maximum number of connections before it is not ready: a peak is no failure.
+/// How long a server can have the maximum number of requests in progress before it is not ready: a peak is no failure.
 const FULL_TOLERANCE: Duration = Duration::from_secs(10);
 
 /// The status of a [`Server`](super::Server). Clones are handles to the same status.
@@ -28,7 +28,7 @@ enum Phase {
     #[default]
     NotStarted,
     Accepting,
-    /// Since when there is the maximum number of connections.
+    /// Since when a connection waits for the end of a request.
     Full(Instant),
     Failed(String),
     Stopped,
@@ -49,8 +49,9 @@ pub enum StatusError {
     /// The server is not running.
     #[error("the server is not running")]
     NotRunning,
-    /// For 10 s, there have been as many connections as [allowed](super::ServerConfig::max_connections).
-    #[error("the server has had the maximum number of connections for {} s; further ones wait", .0.as_secs())]
+    /// For 10 s, there have been as many requests in progress as [allowed](super::ServerConfig::max_connections)
+    /// connections.
+    #[error("the server has had the maximum number of requests in progress for {} s; further connections wait", .0.as_secs())]
     Full(Duration),
     /// The operating system does not accept connections, for example because too many files are open.
     #[error("connections cannot be accepted: {0}")]

@@ -43,8 +43,12 @@ pub(super) struct Phases {
 #[derive(Debug)]
 struct State {
     phase: Phase,
+    /// The begin of the phase, or the last write in the phase `Idle`.
+    since: Instant,
     deadline: Option<Instant>,
     lingers: bool,
+    /// Whether the server closes the connection to accept another one.
+    is_evicted: bool,
 }
 
 impl State {
@@ -62,7 +66,13 @@ enum Phase {
 
 impl Phases {
     pub(super) fn new(header_timeout: Duration, idle_timeout: Duration) -> Self {
-        let state = State { phase: Phase::Headers, deadline: deadline(header_timeout), lingers: false };
+        let state = State {
+            phase: Phase::Headers,
+            since: Instant::now(),
+            deadline: deadline(header_timeout),
+            lingers: false,
+            is_evicted: false,
+        };
         Phases { state: Arc::new(Mutex::new(state)), changed: Arc::default(), header_timeout, idle_timeout }
     }
 
@@ -84,6 +94,11 @@ impl Phases {
         }
     }
 
+    /// The TLS handshake is complete.
+    pub(super) fn begin_headers(&self) {
+        self.enter(Phase::Headers, deadline(self.header_timeout));
+    }
+
     /// The headers of a request are complete.
     pub(super) fn begin_request(&self) {
         self.enter(Phase::Request, None);
@@ -101,9 +116,28 @@ impl Phases {
         }
     }
 
+    /// Returns since when the connection is idle; `None` while it has a request, and for one that is closed already.
+    pub(super) fn idle_since(&self) -> Option<Instant> {
+        let state = self.state();
+        (state.phase != Phase::Request && !state.is_evicted).then_some(state.since)
+    }
+
+    /// Closes the connection unless it has a request now.
+    pub(super) fn evict(&self) {
+        let mut state = self.state();
+        if state.phase != Phase::Request {
+            (state.deadline, state.is_evicted) = (Some(Instant::now()), true);
+            drop(state);
+            self.changed.notify_one();
+        }
+    }
+
     fn enter(&self, phase: Phase, deadline: Option<Instant>) {
         let mut state = self.state();
-        (state.phase, state.deadline) = (phase, deadline);
+        if state.is_evicted {
+            return;
+        }
+        (state.phase, state.since, state.deadline) = (phase, Instant::now(), deadline);
         drop(state);
         self.changed.notify_one();
     }
@@ -122,8 +156,8 @@ impl Phases {
     /// Extends the idle time. The deadline becomes later, so that nothing has to be notified.
     fn on_write(&self) {
         let mut state = self.state();
-        if state.phase == Phase::Idle {
-            state.deadline = deadline(self.idle_timeout);
+        if state.phase == Phase::Idle && !state.is_evicted {
+            (state.since, state.deadline) = (Instant::now(), deadline(self.idle_timeout));
         }
     }
 
