@@ -34,16 +34,16 @@ pub struct ProcessOptions {
     #[arg(long, env, value_name = "DURATION", default_value = "2m", value_parser = duration)]
     pub cache_sync_timeout: Duration,
     /// The address of the health checks.
-    #[arg(long, env, value_name = "ADDRESS", default_value = "0.0.0.0:8081")]
+    #[arg(long, env, value_name = "ADDRESS", default_value = "[::]:8081")]
     pub health_probe_bind_address: SocketAddr,
     /// The address of the metrics, which are served over HTTPS to clients that may get `/metrics`.
-    #[arg(long, env, value_name = "ADDRESS", default_value = "0.0.0.0:8443")]
+    #[arg(long, env, value_name = "ADDRESS", default_value = "[::]:8443")]
     pub metrics_bind_address: SocketAddr,
     /// The directory of `tls.crt` and `tls.key` of the metrics; by default their certificate is self-signed.
     #[arg(long, env, value_name = "DIR")]
     pub metrics_cert_path: Option<PathBuf>,
     /// The address of the webhooks, if there are any.
-    #[arg(long, env, value_name = "ADDRESS", default_value = "0.0.0.0:9443")]
+    #[arg(long, env, value_name = "ADDRESS", default_value = "[::]:9443")]
     pub webhook_bind_address: SocketAddr,
     /// The directory of `tls.crt` and `tls.key` of the webhooks; by default the operator issues their certificate.
     #[arg(long, env, value_name = "DIR")]

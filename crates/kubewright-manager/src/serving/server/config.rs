@@ -38,7 +38,14 @@ impl ServerConfig {
         }
     }
 
-    /// Sets the address, such as that of all interfaces, `([0, 0, 0, 0], 8080)`; by default the loopback interface.
+    /// Returns the name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Sets the address, such as those of all interfaces, `(Ipv6Addr::UNSPECIFIED, 8080)`, for IPv4 and, if
+    /// the host has it, IPv6; by default the loopback interface.
     #[must_use]
     pub fn address(mut self, address: impl Into<SocketAddr>) -> Self {
         self.address = address.into();
