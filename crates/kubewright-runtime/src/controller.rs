@@ -22,13 +22,13 @@ mod watch;
 mod write_layer;
 mod writes;
 
-use std::{fmt, io, panic::resume_unwind, pin::pin, sync::Arc, time::Duration};
+use std::{fmt, future::pending, io, panic::resume_unwind, pin::pin, sync::Arc, time::Duration};
 
 use futures::future::{join_all, select_all, try_join_all};
 use kubewright_core::description::{ControllerDescription, Permission};
 use tokio::{
     task::{JoinError, JoinSet},
-    time::{Instant, timeout},
+    time::{Instant, sleep_until, timeout},
 };
 use tokio_util::sync::CancellationToken;
 
@@ -91,6 +91,8 @@ pub struct Controller {
     watches: Arc<[Box<dyn Subscription>]>,
     max_concurrent_reconciles: usize,
     timeouts: Timeouts,
+    /// Whether a forbidden informer is waited for without limit.
+    waits_while_forbidden: bool,
     factory: Option<InformerFactory>,
     description: ControllerDescription,
     /// The permissions that were declared.
@@ -228,10 +230,13 @@ impl Controller {
         let all = try_join_all(
             self.watches.iter().map(|watch| async { watch.wait_for_sync().await.then_some(()).ok_or(()) }),
         );
-        let waited = match timeout(self.timeouts.cache_sync, all).await {
-            Ok(Ok(_)) => return Ok(()),
-            Ok(Err(())) => started.elapsed(),
-            Err(_) => self.timeouts.cache_sync,
+        let waited = tokio::select! {
+            biased;
+            synced = all => match synced {
+                Ok(_) => return Ok(()),
+                Err(()) => started.elapsed(),
+            },
+            () = self.sync_overdue(started) => started.elapsed(),
         };
         let mut reasons: Vec<_> = self.watches.iter().filter_map(|watch| watch.why_not_synced()).collect();
         reasons.sort();
@@ -241,6 +246,32 @@ impl Controller {
             true => Ok(()),
             false => Err(RunError::NotSynced { controller: self.name().to_owned(), waited, reasons }),
         }
+    }
+
+    /// Waits until no watched informer has made progress for the timeout. A forbidden informer does not count if the
+    /// controller [waits for it](Self::wait_while_forbidden).
+    async fn sync_overdue(&self, started: Instant) {
+        let mut last = started;
+        loop {
+            let deadline = last.checked_add(self.timeouts.cache_sync);
+            match deadline {
+                Some(deadline) if deadline > Instant::now() => sleep_until(deadline).await,
+                Some(_) => return,
+                None => pending().await,
+            }
+            last = self.watches.iter().filter_map(|watch| watch.sync_progress()).max().map_or(last, |at| at.max(last));
+            if self.waits_while_forbidden && self.watches.iter().any(|watch| watch.is_forbidden()) {
+                last = Instant::now();
+            }
+        }
+    }
+
+    /// Waits without limit for informers whose requests are forbidden. By default, [`run`](Self::run) fails after the
+    /// timeout for them as well. For programs with several controllers: one missing permission does not end the others.
+    #[must_use]
+    pub fn wait_while_forbidden(mut self) -> Self {
+        self.waits_while_forbidden = true;
+        self
     }
 
     /// Processes keys until cancelled, and then stops. Keys that are left in the queue are dropped: another controller

@@ -12,7 +12,7 @@ use std::{
 
 use futures::{
     FutureExt,
-    future::{BoxFuture, try_join_all},
+    future::{BoxFuture, select_ok, try_join_all},
 };
 use kube::{Client, core::PartialObjectMeta};
 use kubewright_core::{description::InformerDescription, verbs};
@@ -65,6 +65,8 @@ trait AnyInformer: Send + Sync {
     fn wait_for_sync(&self) -> BoxFuture<'_, Result<(), SyncError>>;
     fn why_not_synced(&self) -> Option<String>;
     fn why_outdated(&self, tolerance: Duration) -> Option<String>;
+    fn wait_for_sync_or_forbidden(&self) -> BoxFuture<'_, Result<(), SyncError>>;
+    fn sync_progress(&self) -> Option<Instant>;
     fn check_watches(&self) -> Result<(), WatchSilent>;
 }
 
@@ -97,6 +99,14 @@ impl<K: ApiObject> AnyInformer for SharedInformer<K> {
 
     fn why_outdated(&self, tolerance: Duration) -> Option<String> {
         SharedInformer::why_outdated(self, tolerance)
+    }
+
+    fn wait_for_sync_or_forbidden(&self) -> BoxFuture<'_, Result<(), SyncError>> {
+        Box::pin(SharedInformer::wait_for_sync_or_forbidden(self))
+    }
+
+    fn sync_progress(&self) -> Option<Instant> {
+        SharedInformer::sync_progress(self)
     }
 
     fn check_watches(&self) -> Result<(), WatchSilent> {
@@ -249,6 +259,31 @@ impl InformerFactory {
             true => Ok(()),
             false => Err(SyncError { waited: start.elapsed().min(deadline), reasons }),
         }
+    }
+
+    /// Waits until every requested informer has synced or [is forbidden](SharedInformer::is_forbidden), and at least one
+    /// has synced: one missing permission does not delay the others.
+    ///
+    /// # Errors
+    /// Fails if one failed or was stopped, with the reason.
+    pub async fn wait_for_permitted(&self) -> Result<(), SyncError> {
+        let informers: Vec<_> = self.informers().values().map(|entry| entry.informer.boxed_clone()).collect();
+        try_join_all(informers.iter().map(|informer| informer.wait_for_sync_or_forbidden())).await?;
+        if informers.is_empty() || informers.iter().any(|informer| informer.why_not_synced().is_none()) {
+            return Ok(());
+        }
+        select_ok(informers.iter().map(|informer| informer.wait_for_sync())).await.map(|_| ())
+    }
+
+    /// Returns when the initial lists last received objects, or an informer was started; `None` if all have synced or none
+    /// runs. See [`SharedInformer::sync_progress`].
+    pub fn sync_progress(&self) -> Option<Instant> {
+        self.informers().values().filter_map(|entry| entry.informer.sync_progress()).max()
+    }
+
+    /// Returns whether the objects of any requested informer are up to date. See [`SharedInformer::why_outdated`].
+    pub fn is_any_up_to_date(&self, tolerance: Duration) -> bool {
+        self.informers().values().any(|entry| entry.informer.why_outdated(tolerance).is_none())
     }
 
     /// Returns why the requested informers have not synced, with the last error of their requests; empty if all have.

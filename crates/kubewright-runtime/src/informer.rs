@@ -292,11 +292,39 @@ impl<K: ApiObject> SharedInformer<K> {
     }
 
     /// Returns why the objects may be outdated, with the last error: the informer has not synced, or its lists and watches
-    /// have failed for longer than this. `None` if they are up to date.
+    /// have failed for longer than this. `None` if they are up to date. With several namespaces, all of them must fail:
+    /// [`last_error`](Self::last_error) contains the errors of each, and the metric `reflector_failing` shows them.
     pub fn why_outdated(&self, tolerance: Duration) -> Option<String> {
-        let failing = self.0.activities.iter().filter_map(Activity::failing).max();
+        let failing = self.0.activities.iter().map(|activity| activity.failing().unwrap_or_default()).min();
         let failing = || failing.filter(|failing| *failing > tolerance).map(|failing| self.describe_failing(failing));
         self.why_not_synced().or_else(failing)
+    }
+
+    /// Returns whether the informer has not synced because the server rejects its requests as forbidden, in all
+    /// namespaces. It syncs when the permission is granted.
+    pub fn is_forbidden(&self) -> bool {
+        !self.has_synced() && self.0.processor.health.is_forbidden(self.0.apis.len())
+    }
+
+    /// Waits until the informer has synced or is forbidden.
+    ///
+    /// # Errors
+    /// As [`wait_for_sync`](Self::wait_for_sync).
+    pub(crate) async fn wait_for_sync_or_forbidden(&self) -> Result<(), SyncError> {
+        let start = Instant::now();
+        match self.0.processor.health.wait_for_sync_or_forbidden(self.0.apis.len()).await {
+            true => Ok(()),
+            false => Err(SyncError { waited: start.elapsed(), reasons: self.why_not_synced().into_iter().collect() }),
+        }
+    }
+
+    /// Returns when the initial lists last received objects, or the informer was started; `None` if it has synced or does
+    /// not run.
+    pub fn sync_progress(&self) -> Option<Instant> {
+        match self.has_synced() {
+            true => None,
+            false => self.0.activities.iter().filter_map(Activity::progressed).max(),
+        }
     }
 
     fn describe_failing(&self, failing: Duration) -> String {

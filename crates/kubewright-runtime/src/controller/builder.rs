@@ -323,7 +323,8 @@ impl<K: ApiObject, R> ControllerBuilder<K, R> {
         self
     }
 
-    /// Sets how long the informers can take to sync before [`run`](Controller::run) fails; 2 minutes by default.
+    /// Sets how long the informers can take to sync before [`run`](Controller::run) fails; 2 minutes by default. The time
+    /// restarts while their lists receive objects.
     pub fn cache_sync_timeout(mut self, timeout: Duration) -> Self {
         self.options.timeouts.cache_sync = timeout;
         self
@@ -425,6 +426,7 @@ impl<K: ApiObject> Options<K> {
             watches,
             max_concurrent_reconciles: self.max_concurrent_reconciles,
             timeouts: self.timeouts,
+            waits_while_forbidden: false,
             factory: self.factory,
             description,
             allowed: self.allowed,

@@ -88,6 +88,11 @@ impl ControllerStatus {
         silences.max_by_key(|silence| silence.silent).map_or(Ok(()), Err)
     }
 
+    /// Returns whether the objects of any watched informer are up to date. See [`why_outdated`](Self::why_outdated).
+    pub fn is_any_up_to_date(&self, tolerance: Duration) -> bool {
+        self.watches.iter().any(|watch| watch.why_outdated(tolerance).is_none())
+    }
+
     /// Returns why the objects of the watched informers may be outdated, with the last error of their requests: they have
     /// not synced, or their lists and watches have failed for longer than this. Empty if all are up to date.
     pub fn why_outdated(&self, tolerance: Duration) -> Vec<String> {

@@ -4,6 +4,7 @@ use std::{any::TypeId, sync::Arc, time::Duration};
 
 use futures::future::BoxFuture;
 use k8s_openapi::{ClusterResourceScope, apimachinery::pkg::apis::meta::v1::OwnerReference};
+use tokio::time::Instant;
 
 use super::{
     mapping::{EventMapper, KeyMapping, Retries, Target},
@@ -95,6 +96,10 @@ pub(super) trait Subscription: Send + Sync {
     fn why_not_synced(&self) -> Option<String>;
     /// Returns why the objects of the informer may be outdated; `None` if they are not.
     fn why_outdated(&self, tolerance: Duration) -> Option<String>;
+    /// Returns whether the informer has not synced because its requests are forbidden.
+    fn is_forbidden(&self) -> bool;
+    /// Returns when the initial lists of the informer last received objects; `None` if it has synced or does not run.
+    fn sync_progress(&self) -> Option<Instant>;
     /// Returns an error if the API server has not responded to the informer for too long.
     fn check_watch(&self) -> Result<(), WatchSilent>;
     /// Waits until the informer fails or is stopped, and returns the reason.
@@ -182,6 +187,14 @@ impl<K: ApiObject> Subscription for InformerSubscription<K> {
 
     fn why_outdated(&self, tolerance: Duration) -> Option<String> {
         self.why_not_synced().or_else(|| self.informer.why_outdated(tolerance))
+    }
+
+    fn is_forbidden(&self) -> bool {
+        self.informer.is_forbidden()
+    }
+
+    fn sync_progress(&self) -> Option<Instant> {
+        self.informer.sync_progress()
     }
 
     fn check_watch(&self) -> Result<(), WatchSilent> {

@@ -30,10 +30,16 @@ pub(super) struct Health {
 #[derive(Debug, Default)]
 struct Problems {
     /// The last error of the requests of each reflector, until its next event.
-    requests: BTreeMap<usize, String>,
+    requests: BTreeMap<usize, RequestError>,
     /// The last panic of user code, until the next event.
     panic: Option<String>,
     failure: Option<InformerFailed>,
+}
+
+#[derive(Debug)]
+struct RequestError {
+    text: String,
+    is_forbidden: bool,
 }
 
 impl Health {
@@ -46,6 +52,20 @@ impl Health {
         let mut stage = self.stage.subscribe();
         // The sender is owned by `self`, so waiting cannot fail.
         stage.wait_for(|stage| *stage != Stage::Pending).await.is_ok_and(|stage| *stage == Stage::Synced)
+    }
+
+    /// Waits until the informer has synced, cannot anymore, or this number of reflectors is forbidden. Returns `false` if
+    /// it cannot.
+    pub(super) async fn wait_for_sync_or_forbidden(&self, reflectors: usize) -> bool {
+        let mut stage = self.stage.subscribe();
+        let is_over = |stage: &Stage| *stage != Stage::Pending || self.is_forbidden(reflectors);
+        stage.wait_for(is_over).await.is_ok_and(|stage| *stage != Stage::Ended)
+    }
+
+    /// Returns whether the last requests of this number of reflectors were forbidden.
+    pub(super) fn is_forbidden(&self, reflectors: usize) -> bool {
+        let forbidden = self.problems().requests.values().filter(|error| error.is_forbidden).count();
+        forbidden > 0 && forbidden >= reflectors
     }
 
     pub(super) fn mark_synced(&self) {
@@ -68,8 +88,12 @@ impl Health {
         self.problems().failure.clone()
     }
 
-    pub(super) fn request_failed(&self, source: usize, error: String) {
-        self.problems().requests.insert(source, error);
+    pub(super) fn request_failed(&self, source: usize, text: String, is_forbidden: bool) {
+        self.problems().requests.insert(source, RequestError { text, is_forbidden });
+        if is_forbidden {
+            // Those who wait check again.
+            self.stage.send_modify(|_| {});
+        }
     }
 
     pub(super) fn user_code_panicked(&self, panic: String) {
@@ -89,7 +113,7 @@ impl Health {
         if let Some(failure) = &problems.failure {
             return Some(failure.to_string());
         }
-        let requests: Vec<_> = problems.requests.values().map(String::as_str).collect();
+        let requests: Vec<_> = problems.requests.values().map(|error| error.text.as_str()).collect();
         let requests = Some(requests.join("; ")).filter(|errors| !errors.is_empty());
         requests.or_else(skipped).or_else(|| problems.panic.clone())
     }
@@ -141,12 +165,27 @@ mod tests {
     }
 
     #[test]
+    fn an_informer_whose_reflectors_are_all_forbidden_is_not_waited_for() {
+        let health = Health::default();
+        let ended = || health.wait_for_sync_or_forbidden(2).now_or_never();
+        health.request_failed(0, "forbidden".to_owned(), true);
+        health.request_failed(1, "unavailable".to_owned(), false);
+        assert_eq!((ended(), health.is_forbidden(2)), (None, false));
+        health.request_failed(1, "forbidden".to_owned(), true);
+        assert_eq!((ended(), health.is_forbidden(2)), (Some(true), true));
+        health.event_received(0);
+        assert_eq!((ended(), health.is_forbidden(2)), (None, false));
+        health.mark_stopped();
+        assert_eq!(ended(), Some(false));
+    }
+
+    #[test]
     fn an_event_clears_the_errors_of_its_reflector_only() {
         let health = Health::default();
         health.user_code_panicked("a panic".to_owned());
         assert_eq!(last_error(&health).as_deref(), Some("a panic"));
-        health.request_failed(0, "zero".to_owned());
-        health.request_failed(1, "one".to_owned());
+        health.request_failed(0, "zero".to_owned(), false);
+        health.request_failed(1, "one".to_owned(), false);
         assert_eq!(last_error(&health).as_deref(), Some("zero; one"));
         health.event_received(0);
         assert_eq!(last_error(&health).as_deref(), Some("one"));

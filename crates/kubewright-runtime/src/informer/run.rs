@@ -138,7 +138,7 @@ impl<K: ApiObject> Shared<K> {
             Some(_) if self.skipped.len() > 0 => tracing::warn!(resource, error = text, "skipping an object"),
             _ => {
                 tracing::warn!(resource, error = text, "retrying");
-                self.processor.health.request_failed(source, text);
+                self.processor.health.request_failed(source, text, error.is_forbidden());
             }
         }
         if error.is_forbidden()

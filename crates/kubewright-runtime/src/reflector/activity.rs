@@ -1,4 +1,5 @@
-//! When the API server last responded to a reflector, and since when its requests fail, for health checks.
+//! When the API server last responded to a reflector, since when its requests fail, and the progress of its list, for
+//! health checks.
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -6,6 +7,8 @@ use std::{
 };
 
 use tokio::time::Instant;
+
+use crate::metrics::Gauge;
 
 /// About how often Kubernetes sends bookmarks.
 const BOOKMARK_INTERVAL: Duration = Duration::from_mins(1);
@@ -19,6 +22,10 @@ struct Running {
     last_response: Instant,
     /// The first failure since the last success.
     failing_since: Option<Instant>,
+    /// The maximum number of objects that a list contained so far.
+    listed: usize,
+    /// When that number was reached, or the start.
+    progressed: Instant,
     limit: Duration,
     /// Whether the reflector waits for something other than the server.
     is_paused: bool,
@@ -34,11 +41,15 @@ pub(crate) struct Silence {
 }
 
 impl Activity {
-    /// Starts the measurement for a reflector whose requests have this timeout. It ends when the guard is dropped.
-    pub(super) fn start(&self, request_timeout: Duration) -> ActivityGuard {
+    /// Starts the measurement for a reflector whose requests have this timeout. It ends when the guard is dropped. The
+    /// gauge is 1 while requests fail.
+    pub(super) fn start(&self, request_timeout: Duration, failing: Arc<dyn Gauge>) -> ActivityGuard {
         let limit = request_timeout.saturating_add(BOOKMARK_INTERVAL);
-        *self.lock() = Some(Running { last_response: Instant::now(), failing_since: None, limit, is_paused: false });
-        ActivityGuard(self.clone())
+        let (last_response, progressed) = (Instant::now(), Instant::now());
+        *self.lock() =
+            Some(Running { last_response, failing_since: None, listed: 0, progressed, limit, is_paused: false });
+        failing.set(0.0);
+        ActivityGuard { activity: self.clone(), failing }
     }
 
     /// Returns a guard during whose lifetime the reflector is not considered silent.
@@ -59,6 +70,11 @@ impl Activity {
         Some(self.lock().as_ref()?.failing_since?.elapsed())
     }
 
+    /// Returns when a list received more objects than any before, or the reflector started; `None` if it does not run.
+    pub(crate) fn progressed(&self) -> Option<Instant> {
+        Some(self.lock().as_ref()?.progressed)
+    }
+
     fn set_paused(&self, is_paused: bool) {
         if let Some(running) = &mut *self.lock() {
             (running.last_response, running.is_paused) = (Instant::now(), is_paused);
@@ -72,34 +88,53 @@ impl Activity {
 }
 
 /// Measures the responses to a running reflector until it is dropped.
-pub(super) struct ActivityGuard(Activity);
+pub(super) struct ActivityGuard {
+    activity: Activity,
+    failing: Arc<dyn Gauge>,
+}
 
 impl ActivityGuard {
     /// Records a response, or a part of one.
     pub(super) fn responded(&self) {
-        if let Some(running) = &mut *self.0.lock() {
+        if let Some(running) = &mut *self.activity.lock() {
             running.last_response = Instant::now();
         }
     }
 
     /// Records a list, a part of one, the start of a watch, or an event.
     pub(super) fn succeeded(&self) {
-        if let Some(running) = &mut *self.0.lock() {
-            (running.last_response, running.failing_since) = (Instant::now(), None);
+        if let Some(running) = &mut *self.activity.lock() {
+            running.last_response = Instant::now();
+            if running.failing_since.take().is_some() {
+                self.failing.set(0.0);
+            }
+        }
+    }
+
+    /// Records the number of objects that the current list contains so far.
+    pub(super) fn listed(&self, objects: usize) {
+        if let Some(running) = &mut *self.activity.lock()
+            && objects > running.listed
+        {
+            (running.listed, running.progressed) = (objects, Instant::now());
         }
     }
 
     /// Records a failed list or watch.
     pub(super) fn failed(&self) {
-        if let Some(running) = &mut *self.0.lock() {
-            running.failing_since.get_or_insert_with(Instant::now);
+        if let Some(running) = &mut *self.activity.lock()
+            && running.failing_since.is_none()
+        {
+            running.failing_since = Some(Instant::now());
+            self.failing.set(1.0);
         }
     }
 }
 
 impl Drop for ActivityGuard {
     fn drop(&mut self) {
-        *self.0.lock() = None;
+        *self.activity.lock() = None;
+        self.failing.set(0.0);
     }
 }
 
@@ -117,6 +152,7 @@ mod tests {
     use tokio::time::advance;
 
     use super::*;
+    use crate::metrics::NoopMetrics;
 
     const MINUTE: Duration = Duration::from_mins(1);
 
@@ -124,7 +160,7 @@ mod tests {
     async fn a_reflector_is_silent_after_the_request_timeout_and_the_bookmark_interval() {
         let activity = Activity::default();
         assert_eq!(activity.silence(), None);
-        let guard = activity.start(10 * MINUTE);
+        let guard = activity.start(10 * MINUTE, Arc::new(NoopMetrics));
         advance(11 * MINUTE).await;
         assert_eq!(activity.silence(), None);
         advance(MINUTE).await;
@@ -139,7 +175,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn requests_fail_from_the_first_failure_to_the_next_success() {
         let activity = Activity::default();
-        let guard = activity.start(MINUTE);
+        let guard = activity.start(MINUTE, Arc::new(NoopMetrics));
         for _ in 0..2 {
             assert_eq!(activity.failing(), None);
             guard.failed();
@@ -152,9 +188,21 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
+    async fn a_list_progresses_if_it_receives_more_objects_than_any_before() {
+        let activity = Activity::default();
+        assert_eq!(activity.progressed(), None);
+        let (start, guard) = (Instant::now(), activity.start(MINUTE, Arc::new(NoopMetrics)));
+        for (objects, progressed) in [(0, 0), (5, 2), (3, 2), (5, 2), (6, 5)] {
+            advance(MINUTE).await;
+            guard.listed(objects);
+            assert_eq!(activity.progressed(), Some(start + progressed * MINUTE), "{objects}");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
     async fn a_paused_reflector_is_not_silent() {
         let activity = Activity::default();
-        let _guard = activity.start(MINUTE);
+        let _guard = activity.start(MINUTE, Arc::new(NoopMetrics));
         let pause = activity.pause();
         advance(5 * MINUTE).await;
         assert_eq!(activity.silence(), None);

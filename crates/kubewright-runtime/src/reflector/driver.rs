@@ -19,7 +19,7 @@ use super::{
     list_buffer::ListBuffer,
     list_options::ListOptions,
     list_watch::{ListMeta, ListWatch, WatchEvent},
-    metrics::ReflectorMetrics,
+    metrics::{self, ReflectorMetrics},
     selection::Selection,
     state_machine::{EventType, Handling, Policy, StateMachine, Step},
 };
@@ -79,12 +79,13 @@ impl<K: ApiObject> Driver<K> {
         };
         let managed_fields = if config.keep_managed_fields { ManagedFields::Keep } else { ManagedFields::Drop };
         let provider: &dyn MetricsProvider = config.metrics.as_deref().unwrap_or(&NoopMetrics);
+        let failing = metrics::failing(provider, &resource_name::<K>(), api.namespace());
         Driver {
             machine: StateMachine::new(policy, (config.backoff)(), fastrand::Rng::new(), now),
             namespace: api.namespace().map(str::to_owned),
             list_watch: ListWatch::new(api).managed_fields(managed_fields),
             metrics: ReflectorMetrics::new(provider, &resource_name::<K>()),
-            activity: config.activity.start(config.watch_timeout.1.max(config.list_timeout)),
+            activity: config.activity.start(config.watch_timeout.1.max(config.list_timeout), failing),
             selection: config.sharding.as_ref().map(Selection::new),
             config,
             timer: DeadlineTimer::default(),
@@ -150,7 +151,7 @@ impl<K: ApiObject> Driver<K> {
         };
         // An object in the same version can have changed if the versions went back.
         let can_reuse = !self.machine.may_go_back();
-        let Driver { list_watch, config, buffer, list_skipped, .. } = self;
+        let Driver { list_watch, config, buffer, list_skipped, activity, .. } = self;
         let list_timeout = config.list_timeout;
         let list = list_watch.list(&options, |object, text| {
             let prepare = |config: &Config<K>, object| config.prepare_listed(object, Some(text), can_reuse);
@@ -158,6 +159,7 @@ impl<K: ApiObject> Driver<K> {
                 Ok(object) => object.into_iter().for_each(|object| buffer.push(object)),
                 Err(skipped) => config.skip_listed(*skipped, buffer, list_skipped)?,
             }
+            activity.listed(buffer.len());
             Ok(())
         });
         let timed_out = |_| Err(ReflectorError::ListTimeout(list_timeout).into());
@@ -382,6 +384,7 @@ impl<K: ApiObject> Driver<K> {
             (Handling::Apply, _) => return Ok(Some(ObjectEvent::Applied { object, version })),
             (Handling::Replace | Handling::Ignore, _) => {}
         }
+        self.activity.listed(self.buffer.len());
         Ok(None)
     }
 

@@ -12,7 +12,8 @@ const DURATION_BUCKETS: &[f64] = &[0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 10.0, 30.0, 6
 /// Numbers of objects or events.
 const COUNT_BUCKETS: &[f64] = &[0.0, 1.0, 10.0, 100.0, 1_000.0, 10_000.0, 100_000.0];
 
-/// The metrics of one kind. The resource name is the only label, which bounds the number of time series.
+/// The metrics of one kind. The resource name is the only label, which bounds the number of time series, except for the
+/// gauge of failing requests, which has the namespace of the reflector.
 pub(super) struct ReflectorMetrics {
     lists: Arc<dyn Counter>,
     list_duration: Arc<dyn Histogram>,
@@ -24,6 +25,12 @@ pub(super) struct ReflectorMetrics {
     last_version: Arc<dyn Gauge>,
     object_errors: Arc<dyn Counter>,
     skipped_objects: Arc<dyn Gauge>,
+}
+
+/// Returns the gauge of failing requests of a reflector.
+pub(super) fn failing(metrics: &dyn MetricsProvider, resource: &str, namespace: Option<&str>) -> Arc<dyn Gauge> {
+    let metric = Metric { name: "reflector_failing", help: "1 while the lists and watches fail, and 0 otherwise." };
+    metrics.gauge(metric, &[("name", resource), ("namespace", namespace.unwrap_or_default())])
 }
 
 impl ReflectorMetrics {

@@ -236,7 +236,9 @@ async fn metrics_of_lists_and_watches_have_the_names_of_client_go() {
         .await;
     let lines = recorded.0.lock().unwrap().clone();
     let name = r#"[("name", "configmaps")]"#;
+    let failing = r#"reflector_failing[("name", "configmaps"), ("namespace", "default")]"#;
     let expected = [
+        format!("{failing} 0"),
         format!("reflector_lists_total{name} 1"),
         format!("reflector_list_duration_seconds{name} 0"),
         format!("reflector_items_per_list{name} 2"),
@@ -248,8 +250,11 @@ async fn metrics_of_lists_and_watches_have_the_names_of_client_go() {
         format!("reflector_watches_total{name} 1"),
         format!("reflector_watch_duration_seconds{name} 0"),
         format!("reflector_items_per_watch{name} 0"),
+        format!("{failing} 1"),
         format!("reflector_short_watches_total{name} 1"),
+        format!("{failing} 0"),
         format!("reflector_last_resource_version{name} 567890123456790"),
+        format!("{failing} 0"),
     ];
     assert_eq!(lines, expected);
 }
