@@ -41,6 +41,8 @@ use timed_stream::Phases;
 const BACKLOG: i32 = 1024;
 /// The error of Linux for a socket of an unknown address family. `std` has no kind for it.
 const EAFNOSUPPORT: i32 = 97;
+/// How often a connection that waits looks for an idle one.
+const EVICTION_INTERVAL: Duration = Duration::from_millis(100);
 /// The pause after a connection could not be accepted, for example with too many open files.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
@@ -312,14 +314,31 @@ impl Connections {
         drop(stream.set_nodelay(true));
         if self.permits.available_permits() == 0 {
             self.status.set_full();
-            self.evict_idle();
         }
-        // Never closed.
-        let Ok(permit) = Arc::clone(&self.permits).acquire_owned().await else { return };
-        self.start(stream, peer, permit);
+        loop {
+            if self.permits.available_permits() == 0 {
+                self.evict_idle();
+            }
+            tokio::select! {
+                biased;
+                permit = Arc::clone(&self.permits).acquire_owned() => {
+                    // The semaphore is never closed.
+                    if let Ok(permit) = permit {
+                        self.start(stream, peer, permit);
+                    }
+                    return;
+                }
+                Some(ended) = self.tasks.join_next_with_id() => self.ended(ended),
+                () = sleep(EVICTION_INTERVAL) => {}
+            }
+        }
     }
 
+    /// Closes the connection that has been idle for the longest time, unless one is being closed already.
     fn evict_idle(&self) {
+        if self.phases.values().any(Phases::is_evicted) {
+            return;
+        }
         let idle = self.phases.values().filter_map(|phases| phases.idle_since().map(|since| (since, phases)));
         if let Some((since, phases)) = idle.min_by_key(|(since, _)| *since) {
             tracing::debug!(server = self.config.name, idle = ?since.elapsed(), "closing an idle connection for another");

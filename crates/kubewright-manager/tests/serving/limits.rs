@@ -171,6 +171,21 @@ async fn a_full_server_replaces_the_connection_that_is_idle_for_the_longest_time
 }
 
 #[tokio::test]
+async fn a_connection_that_waits_replaces_one_after_its_response() {
+    let (router, started, gate) = gated();
+    let running = Running::start(config().max_connections(1), router).await;
+    let mut first = running.client().await;
+    let request = tokio::spawn(async move { (first.get("/gated").await, first) });
+    soon(started.acquire()).await.unwrap().forget();
+    let waiting = running.connect().await;
+    gate.add_permits(1);
+    let (response, _open) = soon(request).await.unwrap();
+    assert_eq!(response, (200, "completed".to_owned()), "the response is complete");
+    drop(waiting);
+    assert_eq!(running.get("/echo").await.0, 200);
+}
+
+#[tokio::test]
 async fn silent_connections_do_not_delay_a_request() {
     let running = Running::start(config().max_connections(50), router()).await;
     let mut silent = Vec::new();

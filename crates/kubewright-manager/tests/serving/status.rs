@@ -53,7 +53,9 @@ async fn a_server_with_a_connection_that_waits_for_10_s_is_not_ready() {
         yield_now().await;
     }
     gate.add_permits(1);
+    // The first connection is idle then, and replaced.
     while status.check().is_err() {
+        advance(Duration::from_millis(100)).await;
         yield_now().await;
     }
     stop.cancel();

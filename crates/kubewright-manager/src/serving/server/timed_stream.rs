@@ -27,6 +27,9 @@ use tokio::{
 /// connection, and the client could lose the response.
 const LINGER_TIMEOUT: Duration = Duration::from_millis(500);
 
+/// How long after its last write a response counts as written.
+const WRITE_TIME: Duration = Duration::from_millis(500);
+
 /// The maximum number of bytes that a closed connection reads.
 const MAX_LINGER: usize = 16 << 20;
 
@@ -116,10 +119,19 @@ impl Phases {
         }
     }
 
-    /// Returns since when the connection is idle; `None` while it has a request, and for one that is closed already.
+    /// Returns since when the connection is idle; `None` while it has a request, or may not have written its response.
     pub(super) fn idle_since(&self) -> Option<Instant> {
         let state = self.state();
-        (state.phase != Phase::Request && !state.is_evicted).then_some(state.since)
+        let is_idle = match state.phase {
+            Phase::Headers => true,
+            Phase::Request => false,
+            Phase::Idle => state.since.elapsed() >= WRITE_TIME,
+        };
+        is_idle.then_some(state.since)
+    }
+
+    pub(super) fn is_evicted(&self) -> bool {
+        self.state().is_evicted
     }
 
     /// Closes the connection unless it has a request now.
