@@ -1,6 +1,7 @@
 //! The manager: supervised tasks, started and stopped in order, with leader election and health checks.
 
 mod builder;
+mod caches;
 mod error;
 mod leader;
 mod probes;
@@ -23,8 +24,8 @@ use kube::Client;
 use kubewright_runtime::{
     CancellationToken, LeaderElector,
     leader_election::{LeaderStatus, lease_client},
-};
     retry::client_from_config,
+};
 
 pub use builder::ManagerBuilder;
 pub use error::{AddError, BoxError, BuildError, ManagerError};
@@ -33,6 +34,7 @@ pub use runnable::{AtStage, DescribeFn, Replicas, Runnable, Stage};
 pub use webhook_certificates::{WebhookCertificates, WebhookCertificatesError};
 
 use crate::health::HealthChecks;
+use caches::Caches;
 use probes::RunState;
 use run::Run;
 use runnable::Registered;
@@ -66,7 +68,7 @@ use signals::Signals;
 /// | check | endpoint | fails if |
 /// |---|---|---|
 /// | the name of a runnable | `livez` | its task ended or panicked, a reconciliation is stuck, or a watch is silent |
-/// | the name of a runnable | `readyz` | its caches are not synced, or their requests have failed for 2 minutes |
+/// | the name of a runnable | `readyz` | no cache of the manager is synced, or the requests of all have failed for 2 minutes |
 /// | the name of a server | `readyz` | it accepts no connections, or its certificate is not valid |
 /// | `leaderElection` | `livez` | the elector is overdue by more than 20 s |
 /// | `sharding` | `livez` | its runner ended, or is overdue by more than 20 s |
@@ -94,6 +96,7 @@ use signals::Signals;
 pub struct Manager {
     client: Client,
     health: HealthChecks,
+    caches: Caches,
     timeouts: Timeouts,
     state: Arc<RunState>,
     election: Option<LeaderStatus>,
@@ -154,7 +157,7 @@ impl Manager {
     pub fn add(&self, replicas: Replicas, name: impl Into<String>, runnable: impl Runnable) -> Result<(), AddError> {
         let (mut plan, name) = (self.plan(), name.into());
         let Some(plan) = plan.as_mut() else { return Err(AddError::AlreadyStarted { name }) };
-        plan.runnables.push(Registered::new(replicas, name, runnable, &self.health)?);
+        plan.runnables.push(Registered::new(replicas, name, runnable, &self.health, &self.caches)?);
         Ok(())
     }
 

@@ -15,6 +15,7 @@ use kubewright_runtime::{
 
 use super::{
     Manager, Plan, Timeouts,
+    caches::Caches,
     error::BuildError,
     probes::RunState,
     runnable::{Registered, Replicas, Runnable},
@@ -44,6 +45,7 @@ pub struct ManagerBuilder {
     election: Option<LeaderElectionConfig>,
     sharding: Option<Sharding>,
     health: HealthChecks,
+    caches: Caches,
     timeouts: Timeouts,
     runnables: Vec<Registered>,
     /// The first error of an addition.
@@ -58,6 +60,7 @@ impl ManagerBuilder {
             election: None,
             sharding: None,
             health: HealthChecks::new(),
+            caches: Caches::default(),
             timeouts: Timeouts { start: START_TIMEOUT, graceful_shutdown: GRACEFUL_SHUTDOWN_TIMEOUT },
             runnables: Vec::new(),
             error: None,
@@ -70,7 +73,7 @@ impl ManagerBuilder {
     /// The name is that of its health checks and in errors. It must be unique and consist of letters, digits, `-`, `_`
     /// and `.`; [`build`](Self::build) fails otherwise.
     pub fn add(mut self, replicas: Replicas, name: impl Into<String>, runnable: impl Runnable) -> Self {
-        match Registered::new(replicas, name.into(), runnable, &self.health) {
+        match Registered::new(replicas, name.into(), runnable, &self.health, &self.caches) {
             Ok(registered) => self.runnables.push(registered),
             Err(error) => self.set_error(error),
         }
@@ -182,7 +185,8 @@ impl ManagerBuilder {
         self
     }
 
-    /// Sets how long a stage can take to start, such as informers to sync; 2 minutes by default.
+    /// Sets how long a stage can take to start, such as informers to sync; 2 minutes by default. The time restarts while
+    /// lists receive objects.
     pub fn start_timeout(mut self, timeout: Duration) -> Self {
         self.timeouts.start = timeout;
         self
@@ -220,9 +224,9 @@ impl ManagerBuilder {
         if let Some(status) = election.clone() {
             self.health.add_live(ELECTION_CHECK, move || status.check(ELECTION_TOLERANCE))?;
         }
-        let ManagerBuilder { client, health, timeouts, runnables, .. } = self;
+        let ManagerBuilder { client, health, caches, timeouts, runnables, .. } = self;
         let plan = Mutex::new(Some(Plan { runnables, elector }));
-        Ok(Manager { client, health, timeouts, state, election, plan })
+        Ok(Manager { client, health, caches, timeouts, state, election, plan })
     }
 
     /// Describes the manager instead of building it: what its runnables need from a cluster, its Lease and its ports.
@@ -257,7 +261,7 @@ impl ManagerBuilder {
         let Some(sharding) = self.sharding.take() else { return Ok(()) };
         let runner = sharding.runner(self.client_of_leases())?;
         let sharded = Sharded { sharding, runner, state: Arc::clone(state) };
-        self.runnables.push(Registered::new(Replicas::All, SHARDING.to_owned(), sharded, &self.health)?);
+        self.runnables.push(Registered::new(Replicas::All, SHARDING.to_owned(), sharded, &self.health, &self.caches)?);
         Ok(())
     }
 

@@ -10,11 +10,13 @@ use std::{
 
 use futures::future::BoxFuture;
 use kubewright_runtime::CancellationToken;
+use tokio::time::Instant;
 
-use super::error::BoxError;
+use super::{caches::CacheProbe, error::BoxError};
 use crate::health::{AddCheckError, HealthChecks};
 
 pub(super) type CheckFn = dyn Fn() -> Result<(), String> + Send + Sync;
+pub(super) type ProgressFn = dyn Fn() -> Option<Instant> + Send + Sync;
 
 /// The health checks of a [`Runnable`](super::Runnable), and when it has started.
 #[derive(Default)]
@@ -23,6 +25,8 @@ pub struct Probes {
     pub(super) live: Option<Box<CheckFn>>,
     pub(super) ready: Option<Box<CheckFn>>,
     pub(super) started: Option<BoxFuture<'static, Result<(), BoxError>>>,
+    pub(super) progress: Option<Box<ProgressFn>>,
+    pub(super) caches: Option<CacheProbe>,
 }
 
 impl Probes {
@@ -48,15 +52,30 @@ impl Probes {
         self.started = Some(Box::pin(async move { started.await.map_err(Into::into) }));
         self
     }
+
+    /// Sets the function that returns when the start last made progress. The start timeout restarts then.
+    pub fn progress(mut self, progress: impl Fn() -> Option<Instant> + Send + Sync + 'static) -> Self {
+        self.progress = Some(Box::new(progress));
+        self
+    }
+
+    /// Sets the readiness check of caches, in place of another one. It fails only while no cache of the manager is up to
+    /// date.
+    pub(super) fn caches(mut self, caches: CacheProbe) -> Self {
+        self.caches = Some(caches);
+        self
+    }
 }
 
 impl fmt::Debug for Probes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Probes { live, ready, started } = self;
+        let Probes { live, ready, started, progress, caches } = self;
         f.debug_struct("Probes")
             .field("live", &live.is_some())
             .field("ready", &ready.is_some())
             .field("started", &started.is_some())
+            .field("progress", &progress.is_some())
+            .field("caches", &caches.is_some())
             .finish()
     }
 }

@@ -120,10 +120,10 @@ impl Run {
             biased;
             () = self.stopping.cancelled() => return Ok(()),
             error = self.tasks.failure() => return Err(error),
-            started = timeout(self.timeouts.start, starting.complete()) => started,
+            started = starting.complete_within(self.timeouts.start) => started,
         };
-        let not_started = |_| ManagerError::NotStarted { timeout: self.timeouts.start, reasons: starting.reasons() };
-        started.map_err(not_started)?
+        let not_started = || ManagerError::NotStarted { timeout: self.timeouts.start, reasons: starting.reasons() };
+        started.unwrap_or_else(|| Err(not_started()))
     }
 
     /// Starts the runnables of the leader: when this process becomes the leader, or at once without leader election.

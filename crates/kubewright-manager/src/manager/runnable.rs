@@ -7,8 +7,9 @@ use kubewright_core::description::OperatorDescription;
 use kubewright_runtime::CancellationToken;
 
 use super::{
+    caches::Caches,
     error::{AddError, BoxError},
-    probes::{CheckFn, Probes, TaskState},
+    probes::{CheckFn, Probes, ProgressFn, TaskState},
 };
 use crate::health::HealthChecks;
 
@@ -128,6 +129,7 @@ pub(super) struct Registered {
     pub(super) run: RunFn,
     pub(super) started: Option<BoxFuture<'static, Result<(), BoxError>>>,
     pub(super) ready: Option<Arc<CheckFn>>,
+    pub(super) progress: Option<Box<ProgressFn>>,
     pub(super) describe: DescribeFn,
     pub(super) state: Arc<TaskState>,
 }
@@ -141,18 +143,31 @@ impl Registered {
         name: String,
         runnable: impl Runnable,
         health: &HealthChecks,
+        all_caches: &Caches,
     ) -> Result<Self, AddError> {
-        let (stage, Probes { live, ready, started }) = (runnable.stage(), runnable.probes());
+        let (stage, Probes { live, ready, started, progress, caches }) = (runnable.stage(), runnable.probes());
         let describe = runnable.describe();
         let state = Arc::new(TaskState::new(name.clone()));
         let task = Arc::clone(&state);
         health.add_live(&name, move || task.check_live(live.as_deref()))?;
-        let ready = ready.map(Arc::<CheckFn>::from);
-        if let Some(ready) = ready.clone() {
+        let mut ready = ready.map(Arc::<CheckFn>::from);
+        if let Some(probe) = caches.map(Arc::new) {
+            let (task, all, checked) = (Arc::clone(&state), all_caches.clone(), Arc::clone(&probe));
+            health.add_ready(name, move || if task.is_running() { all.check(&checked) } else { Ok(()) })?;
+            all_caches.add(Arc::clone(&probe));
+            ready = Some(Arc::new(move || up_to_date(&(probe.why_outdated)())));
+        } else if let Some(ready) = ready.clone() {
             let task = Arc::clone(&state);
             health.add_ready(name, move || task.check_ready(&*ready))?;
         }
         let run: RunFn = Box::new(move |stop| Box::pin(runnable.run(stop)));
-        Ok(Registered { replicas, stage, run, started, ready, describe, state })
+        Ok(Registered { replicas, stage, run, started, ready, progress, describe, state })
+    }
+}
+
+fn up_to_date(reasons: &[String]) -> Result<(), String> {
+    match reasons {
+        [] => Ok(()),
+        reasons => Err(reasons.join("; ")),
     }
 }

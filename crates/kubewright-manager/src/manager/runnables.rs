@@ -6,6 +6,7 @@ use kubewright_core::description::{OperatorDescription, Permission, Verb};
 use kubewright_runtime::{CancellationToken, Controller, InformerFactory, events::EventWorker};
 
 use super::{
+    caches::CacheProbe,
     error::BoxError,
     probes::Probes,
     runnable::{DescribeFn, Runnable, Stage},
@@ -21,10 +22,11 @@ const RECONCILE_TOLERANCE: Duration = Duration::from_secs(10);
 const OUTDATED_TOLERANCE: Duration = Duration::from_mins(2);
 
 /// Live while no reconciliation is stuck past its timeout, and no watch is silent for longer than its timeout and the
-/// interval of bookmarks. Ready while the watched informers are synced and their requests succeed.
+/// interval of bookmarks. Ready while the watched informers are synced and their requests succeed, or those of other
+/// runnables are. It waits for the permissions of the watched kinds without limit.
 impl Runnable for Controller {
     async fn run(self, stop: CancellationToken) -> Result<(), BoxError> {
-        Ok(Controller::run(self, stop).await?)
+        Ok(Controller::run(self.wait_while_forbidden(), stop).await?)
     }
 
     fn describe(&self) -> DescribeFn {
@@ -35,18 +37,22 @@ impl Runnable for Controller {
     }
 
     fn probes(&self) -> Probes {
-        let (live, ready) = (self.status(), self.status());
+        let (live, ready, any) = (self.status(), self.status(), self.status());
         Probes::default()
             .live(move || {
                 live.check(RECONCILE_TOLERANCE).map_err(|stuck| stuck.to_string())?;
                 live.check_watches().map_err(|silent| silent.to_string())
             })
-            .ready(move || up_to_date(&ready.why_outdated(OUTDATED_TOLERANCE)))
+            .caches(CacheProbe {
+                why_outdated: Box::new(move || ready.why_outdated(OUTDATED_TOLERANCE)),
+                is_any_up_to_date: Box::new(move || any.is_any_up_to_date(OUTDATED_TOLERANCE)),
+            })
     }
 }
 
-/// Live while no watch is silent for longer than its timeout and the interval of bookmarks. Ready while all requested
-/// informers are synced and their requests succeed. It has started when all are synced.
+/// Live while no watch is silent for longer than its timeout and the interval of bookmarks. Ready while any requested
+/// informer is synced and its requests succeed. It has started when all are synced or forbidden, and at least one is
+/// synced.
 impl Runnable for InformerFactory {
     async fn run(self, stop: CancellationToken) -> Result<(), BoxError> {
         Ok(InformerFactory::run(&self, stop).await?)
@@ -66,11 +72,16 @@ impl Runnable for InformerFactory {
     }
 
     fn probes(&self) -> Probes {
-        let (live, ready, started) = (self.clone(), self.clone(), self.clone());
+        let (live, ready, any) = (self.clone(), self.clone(), self.clone());
+        let (started, progress) = (self.clone(), self.clone());
         Probes::default()
             .live(move || live.check_watches())
-            .ready(move || up_to_date(&ready.why_outdated(OUTDATED_TOLERANCE)))
-            .started(async move { started.wait_for_sync(Duration::MAX).await })
+            .caches(CacheProbe {
+                why_outdated: Box::new(move || ready.why_outdated(OUTDATED_TOLERANCE)),
+                is_any_up_to_date: Box::new(move || any.is_any_up_to_date(OUTDATED_TOLERANCE)),
+            })
+            .started(async move { started.wait_for_permitted().await })
+            .progress(move || progress.sync_progress())
     }
 }
 
@@ -176,12 +187,5 @@ impl Runnable for SelfManagedRotation {
     async fn run(self, stop: CancellationToken) -> Result<(), BoxError> {
         SelfManagedRotation::run(self, stop).await;
         Ok(())
-    }
-}
-
-fn up_to_date(reasons: &[String]) -> Result<(), String> {
-    match reasons {
-        [] => Ok(()),
-        reasons => Err(reasons.join("; ")),
     }
 }

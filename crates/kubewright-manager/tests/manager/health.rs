@@ -3,13 +3,19 @@
 use std::{convert::Infallible, sync::Arc, time::Duration};
 
 use futures::FutureExt;
-use k8s_openapi::api::{core::v1::ConfigMap, events::v1::Event};
+use k8s_openapi::api::{
+    core::v1::{ConfigMap, Secret},
+    events::v1::Event,
+};
 use kube::Api;
 use kubewright_apiserver::{ApiServer, Fault, Faults, Requests};
 use kubewright_manager::{Manager, Replicas};
 use kubewright_runtime::{
-    Controller, EventRecorder, EventType, InformerFactory, ObjectKey, events::EventConfig, metrics::PrometheusMetrics,
+    Controller, EventRecorder, EventType, InformerFactory, ObjectKey,
+    events::EventConfig,
+    metrics::{MetricsProvider, PrometheusMetrics},
 };
+use serde_json::json;
 use tokio::time::{advance, sleep};
 
 use crate::fixture::{Log, Running, SECOND, config_maps, create_config_map};
@@ -72,6 +78,67 @@ async fn an_informer_that_cannot_list_is_not_ready_and_named() {
     faults.heal();
     running.wait_until(|running| running.probe("/readyz") == "ok").await;
     assert!(metrics.text().contains(&format!("{gauge} 1.0")), "{}", metrics.text());
+    running.stop().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_forbidden_kind_of_several_neither_ends_the_process_nor_makes_it_unready() {
+    let (server, faults, metrics) = (ApiServer::new(), Faults::new(), PrometheusMetrics::default());
+    let provider: Arc<dyn MetricsProvider> = Arc::new(metrics.clone());
+    let factory = InformerFactory::builder(server.client_with(faults.layer()))
+        .defaults(move |config| config.reflector(|reflector| reflector.metrics(provider)))
+        .build();
+    let log = Log::default();
+    let record = |name: &'static str| {
+        let log = log.clone();
+        move |key: ObjectKey| {
+            log.push(format!("{name} {key}"));
+            async { Ok::<_, Infallible>(()) }
+        }
+    };
+    let maps = Controller::new("maps", &factory.informer::<ConfigMap>()).build(record("maps"));
+    let secrets = Controller::new("secrets", &factory.informer::<Secret>()).build(record("secrets"));
+    faults.always(Requests::to("secrets"), Fault::status(403, "Forbidden", "secrets is forbidden"));
+    let manager = Manager::builder(server.client())
+        .add(Replicas::All, "informers", factory)
+        .add(Replicas::Leader, "maps", maps)
+        .add(Replicas::Leader, "secrets", secrets)
+        .build()
+        .unwrap();
+    let running = Running::ready(manager).await;
+    sleep(10 * MINUTE).await;
+    create_config_map(server.client(), "a").await;
+    running.wait_until(|_| log.contains("maps default/a")).await;
+    assert_eq!(running.probe("/readyz"), "ok");
+    let gauge = |name, value| format!("reflector_failing{{name=\"{name}\",namespace=\"\"}} {value}.0");
+    let text = metrics.text();
+    assert!(text.contains(&gauge("secrets", 1)) && text.contains(&gauge("configmaps", 0)), "{text}");
+    faults.heal();
+    let secret = serde_json::from_value(json!({ "metadata": { "name": "b" } })).unwrap();
+    Api::<Secret>::namespaced(server.client(), "default").create(&Default::default(), &secret).await.unwrap();
+    running.wait_until(|_| log.contains("secrets default/b")).await;
+    assert!(metrics.text().contains(&gauge("secrets", 0)), "{}", metrics.text());
+    running.stop().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_forbidden_namespace_of_several_does_not_make_the_process_unready() {
+    let (server, faults) = (ApiServer::new(), Faults::new());
+    let factory = InformerFactory::builder(server.client_with(faults.layer())).namespaces(["a", "b"]).build();
+    let informer = factory.informer::<ConfigMap>();
+    let manager = Manager::builder(server.client()).add(Replicas::All, "informers", factory).build().unwrap();
+    let running = Running::ready(manager).await;
+    let forbidden = || Fault::status(403, "Forbidden", "configmaps is forbidden");
+    faults.always(Requests::to("configmaps").namespace("b"), forbidden());
+    faults.cut(Requests::to("configmaps").namespace("b"));
+    sleep(10 * MINUTE).await;
+    assert_eq!(running.probe("/readyz"), "ok");
+    assert!(informer.last_error().is_some_and(|error| error.contains("configmaps is forbidden")));
+    faults.always(Requests::to("configmaps").namespace("a"), forbidden());
+    faults.cut(Requests::to("configmaps").namespace("a"));
+    sleep(3 * MINUTE).await;
+    let text = running.probe("/readyz");
+    assert!(text.contains("[-]informers failed: cannot list configmaps"), "all of them: {text}");
     running.stop().await.unwrap();
 }
 

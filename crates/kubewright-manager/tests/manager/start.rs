@@ -1,12 +1,14 @@
 //! The start: what it waits for, and how it fails.
 
+use std::{convert::Infallible, time::Duration};
+
 use k8s_openapi::api::core::v1::ConfigMap;
-use kubewright_apiserver::{ApiServer, Fault, Faults, Requests};
+use kubewright_apiserver::{ApiServer, Fault, Faults, Requests, Verb};
 use kubewright_manager::{BoxError, LeaderElectionConfig, Manager, ManagerError, Probes, Replicas, Runnable, Stage};
-use kubewright_runtime::{CancellationToken, InformerFactory};
+use kubewright_runtime::{CancellationToken, Controller, InformerFactory, ObjectKey, informer::Config};
 use tokio::time::{Instant, sleep};
 
-use crate::fixture::{Log, Running, SECOND, ending_after, step};
+use crate::fixture::{Log, Running, SECOND, create_config_map, ending_after, step};
 
 /// Creates a server that rejects lists of ConfigMaps, and a factory with their informer.
 fn forbidden() -> (ApiServer, Faults, InformerFactory) {
@@ -71,6 +73,46 @@ async fn a_stage_that_does_not_start_in_time_stops_the_manager_with_the_reasons(
     let expected = "not started within 120s: `informers`: cannot list configmaps: configmaps is forbidden";
     assert!(error.to_string().starts_with(expected), "{error}");
     assert!(error.to_string().contains("kubectl auth can-i list configmaps"), "{error}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_time_to_start_restarts_while_a_list_receives_objects() {
+    let (server, faults) = (ApiServer::new(), Faults::new());
+    for name in ["a", "b", "c", "d", "e"] {
+        create_config_map(server.client(), name).await;
+    }
+    faults.always(Requests::to("configmaps").verb(Verb::List), Fault::slow(200, 50 * SECOND));
+    let factory = InformerFactory::builder(server.client_with(faults.layer()))
+        .configure(|config: Config<ConfigMap>| config.reflector(|reflector| reflector.list_timeout(Duration::MAX)))
+        .build();
+    let controller = Controller::new("web", &factory.informer::<ConfigMap>())
+        .build(|_: ObjectKey| async { Ok::<_, Infallible>(()) });
+    let manager = Manager::builder(server.client())
+        .add(Replicas::All, "informers", factory.clone())
+        .add(Replicas::Leader, "web", controller)
+        .build()
+        .unwrap();
+    let began = Instant::now();
+    let running = Running::ready(manager).await;
+    assert!(began.elapsed() > 200 * SECOND, "{:?}", began.elapsed());
+    running.stop().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_list_that_receives_no_further_object_does_not_start_in_time() {
+    let (server, faults) = (ApiServer::new(), Faults::new());
+    for name in ["a", "b", "c", "d", "e"] {
+        create_config_map(server.client(), name).await;
+    }
+    // Each list breaks after the first object.
+    faults.always(Requests::to("configmaps").verb(Verb::List), Fault::broken_after(500).delayed(40 * SECOND));
+    let factory = InformerFactory::new(server.client_with(faults.layer()));
+    factory.informer::<ConfigMap>();
+    let began = Instant::now();
+    let manager = Manager::builder(server.client()).add(Replicas::All, "informers", factory).build().unwrap();
+    let error = Running::start(manager).result().await.unwrap_err();
+    assert!(matches!(error, ManagerError::NotStarted { .. }), "{error}");
+    assert_eq!(began.elapsed().as_secs(), 40 + 120, "after the first object");
 }
 
 #[tokio::test(start_paused = true)]

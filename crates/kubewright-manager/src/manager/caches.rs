@@ -1,0 +1,53 @@
+//! The caches of a manager: readiness fails only while none of them is up to date.
+
+use std::{
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+/// The caches of one runnable.
+pub(super) struct CacheProbe {
+    /// Returns why caches may be outdated; empty if all are up to date.
+    pub(super) why_outdated: Box<dyn Fn() -> Vec<String> + Send + Sync>,
+    pub(super) is_any_up_to_date: Box<dyn Fn() -> bool + Send + Sync>,
+}
+
+/// The caches of all runnables. Clones share them.
+#[derive(Clone, Default)]
+pub(super) struct Caches(Arc<Mutex<Vec<Arc<CacheProbe>>>>);
+
+impl Caches {
+    pub(super) fn add(&self, probe: Arc<CacheProbe>) {
+        self.probes().push(probe);
+    }
+
+    /// Checks the caches of a runnable. One that is outdated while others are up to date, such as that of a kind or a
+    /// namespace without a permission, is no failure of the process: webhooks, metrics and other controllers work.
+    ///
+    /// # Errors
+    /// Fails with the reasons if no cache of the manager is up to date.
+    pub(super) fn check(&self, probe: &CacheProbe) -> Result<(), String> {
+        let reasons = (probe.why_outdated)();
+        match reasons.is_empty() || self.is_any_up_to_date() {
+            true => Ok(()),
+            false => Err(reasons.join("; ")),
+        }
+    }
+
+    fn is_any_up_to_date(&self) -> bool {
+        // A check must not run with the lock.
+        let probes = self.probes().clone();
+        probes.iter().any(|probe| (probe.is_any_up_to_date)())
+    }
+
+    /// Ignores poisoning: no panic can leave the list inconsistent.
+    fn probes(&self) -> MutexGuard<'_, Vec<Arc<CacheProbe>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Caches {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Caches").field("runnables", &self.probes().len()).finish()
+    }
+}
