@@ -45,13 +45,14 @@ use signals::Signals;
 /// Guarantees:
 /// - runnables start in the order of their [stages](Stage): servers, webhooks, caches, others, and then those of the
 ///   leader. A stage starts when the one before it has started, so that caches are synced before controllers run. They
-///   stop in the reverse order, and the lease is released last;
+///   stop in the reverse order. The lease is released after those of the leader, and before servers and caches stop;
 /// - every task is supervised. One that ends, fails or panics stops the manager, and the error contains its name;
 /// - runnables of [`Replicas::Leader`] run only while this process is the leader. If the lease is lost, they are
 ///   cancelled before another process can take over, and [`run`](Self::run) returns an error;
 /// - with a [sharding](ManagerBuilder::sharding), the replicas share the keys of its controllers. On a stop, its slots
 ///   are released as their reconciliations end;
-/// - on a stop, readiness fails at once. Runnables have the
+/// - on a stop, readiness fails at once. Servers and caches continue for the
+///   [shutdown delay](ManagerBuilder::shutdown_delay), as clients can connect until they know. Runnables have the
 ///   [graceful shutdown timeout](ManagerBuilder::graceful_shutdown_timeout) to end; those that do not are aborted and
 ///   named in the error;
 /// - no task outlives `run`, unless it blocks its thread. The error then contains its name, the lease is not released,
@@ -108,11 +109,22 @@ pub struct Manager {
 struct Plan {
     runnables: Vec<Registered>,
     elector: Option<LeaderElector>,
+    health_server: Option<String>,
+}
+
+impl Plan {
+    /// Returns whether there is a server other than that of the health checks, to which other pods connect.
+    fn has_servers(&self) -> bool {
+        let is_other = |runnable: &&Registered| Some(&runnable.state.name) != self.health_server.as_ref();
+        let servers = self.runnables.iter().filter(|runnable| runnable.stage <= Stage::Webhooks);
+        servers.filter(is_other).any(|runnable| !(runnable.describe)().servers.is_empty())
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Timeouts {
     start: Duration,
+    shutdown_delay: Duration,
     graceful_shutdown: Duration,
 }
 

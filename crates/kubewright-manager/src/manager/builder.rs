@@ -30,6 +30,8 @@ use crate::{
 
 /// The default of controller-runtime for caches.
 const START_TIMEOUT: Duration = Duration::from_mins(2);
+/// The time until the endpoints of a Service, and the proxies of all nodes, no longer have a pod that stops.
+const SHUTDOWN_DELAY: Duration = Duration::from_secs(5);
 /// The default of controller-runtime.
 const GRACEFUL_SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long an elector can be overdue before the process is not live, as in controller-runtime.
@@ -46,6 +48,8 @@ pub struct ManagerBuilder {
     sharding: Option<Sharding>,
     health: HealthChecks,
     caches: Caches,
+    /// The name of the server of the health checks.
+    health_server: Option<String>,
     timeouts: Timeouts,
     runnables: Vec<Registered>,
     /// The first error of an addition.
@@ -61,7 +65,12 @@ impl ManagerBuilder {
             sharding: None,
             health: HealthChecks::new(),
             caches: Caches::default(),
-            timeouts: Timeouts { start: START_TIMEOUT, graceful_shutdown: GRACEFUL_SHUTDOWN_TIMEOUT },
+            health_server: None,
+            timeouts: Timeouts {
+                start: START_TIMEOUT,
+                shutdown_delay: SHUTDOWN_DELAY,
+                graceful_shutdown: GRACEFUL_SHUTDOWN_TIMEOUT,
+            },
             runnables: Vec::new(),
             error: None,
         }
@@ -81,8 +90,9 @@ impl ManagerBuilder {
     }
 
     /// Serves the health checks as `/livez`, `/readyz` and `/healthz`. The port is in use from this call on.
-    pub fn serve_health(self, config: ServerConfig) -> Self {
+    pub fn serve_health(mut self, config: ServerConfig) -> Self {
         let router = Router::new().health(&self.health);
+        self.health_server = Some(config.name().to_owned());
         self.serve(config, router)
     }
 
@@ -185,6 +195,15 @@ impl ManagerBuilder {
         self
     }
 
+    /// Sets how long servers accept connections after a stop, with caches and while readiness fails; 5 seconds by default.
+    /// Clients connect until they know that the pod is not ready anymore. Other runnables stop at once, and the lease is
+    /// released. It is a part of the graceful shutdown timeout, and ends with a second signal. A manager without servers
+    /// other than that of the health checks has no delay, nor has one that stops after a failure.
+    pub fn shutdown_delay(mut self, delay: Duration) -> Self {
+        self.timeouts.shutdown_delay = delay;
+        self
+    }
+
     /// Sets how long a stage can take to start, such as informers to sync; 2 minutes by default. The time restarts while
     /// lists receive objects.
     pub fn start_timeout(mut self, timeout: Duration) -> Self {
@@ -224,8 +243,8 @@ impl ManagerBuilder {
         if let Some(status) = election.clone() {
             self.health.add_live(ELECTION_CHECK, move || status.check(ELECTION_TOLERANCE))?;
         }
-        let ManagerBuilder { client, health, caches, timeouts, runnables, .. } = self;
-        let plan = Mutex::new(Some(Plan { runnables, elector }));
+        let ManagerBuilder { client, health, caches, health_server, timeouts, runnables, .. } = self;
+        let plan = Mutex::new(Some(Plan { runnables, elector, health_server }));
         Ok(Manager { client, health, caches, timeouts, state, election, plan })
     }
 

@@ -11,7 +11,7 @@ use futures::future::join;
 use kubewright_runtime::{CancellationToken, LeaderElector, leader_election::LeaderElectionError};
 use tokio::{
     task::{JoinError, JoinSet},
-    time::{sleep, timeout},
+    time::{Instant, sleep, sleep_until, timeout},
 };
 
 use super::{
@@ -37,6 +37,8 @@ pub(super) struct Run {
     runnables: Vec<Registered>,
     elector: Option<LeaderElector>,
     timeouts: Timeouts,
+    /// Whether there are servers to which other pods connect.
+    has_servers: bool,
     state: Arc<RunState>,
     /// Cancelled when the manager stops.
     stopping: CancellationToken,
@@ -53,6 +55,7 @@ impl Run {
     pub(super) fn new(plan: Plan, timeouts: Timeouts, state: Arc<RunState>, stopping: CancellationToken) -> Self {
         let levels = Stage::ALL.map(Level::Stage).into_iter().chain([Level::Leader]);
         Run {
+            has_servers: plan.has_servers(),
             runnables: plan.runnables,
             elector: plan.elector,
             timeouts,
@@ -79,7 +82,11 @@ impl Run {
             Some(error) => tracing::error!(%error, "the manager failed and stops"),
             None => tracing::info!("the manager stops"),
         }
-        let stopped = self.stop(grace, abort).await;
+        let delay = match failure.is_none() && self.has_servers {
+            true => self.timeouts.shutdown_delay,
+            false => Duration::ZERO,
+        };
+        let stopped = self.stop(delay, grace, abort).await;
         let Some(error) = failure else { return stopped };
         if let Err(error) = stopped {
             tracing::error!(%error, "a further error while the manager stopped");
@@ -145,8 +152,8 @@ impl Run {
     }
 
     /// Stops the tasks level by level, and then the election.
-    async fn stop(&mut self, grace: Duration, abort: CancellationToken) -> Result<(), ManagerError> {
-        let (aborted, blocked) = self.stop_tasks(grace, &abort).await;
+    async fn stop(&mut self, delay: Duration, grace: Duration, abort: CancellationToken) -> Result<(), ManagerError> {
+        let (aborted, blocked) = self.stop_tasks(delay, grace, &abort).await;
         match self.leader.names().is_empty() {
             true => self.stop_election(&abort).await,
             // The work of the leader is not over, so the lease must expire.
@@ -167,7 +174,13 @@ impl Run {
 
     /// Stops the tasks of the leader and then those of the stages, in the reverse order of their start. Returns the
     /// names of those that were aborted at the deadline, and of those that still run.
-    async fn stop_tasks(&mut self, grace: Duration, abort: &CancellationToken) -> (Vec<String>, Vec<String>) {
+    async fn stop_tasks(
+        &mut self,
+        delay: Duration,
+        grace: Duration,
+        abort: &CancellationToken,
+    ) -> (Vec<String>, Vec<String>) {
+        let delayed = Instant::now() + delay;
         let mut deadline = pin!(async {
             tokio::select! {
                 () = sleep(grace) => {}
@@ -181,12 +194,34 @@ impl Run {
             () = &mut deadline => false,
         };
         for (level, stop) in self.stops.clone().into_iter().rev() {
+            if level == Level::Stage(Stage::Caches) && is_in_time && !delay.is_zero() {
+                is_in_time = self.continue_serving(delayed, abort, deadline.as_mut()).await;
+            }
             stop.cancel();
             is_in_time = is_in_time && self.join(level, deadline.as_mut()).await;
         }
         match is_in_time {
             true => (Vec::new(), Vec::new()),
             false => self.abort().await,
+        }
+    }
+
+    /// Waits while servers and their caches continue, and releases the lease. Returns whether the time was not over.
+    async fn continue_serving(
+        &mut self,
+        until: Instant,
+        abort: &CancellationToken,
+        deadline: Pin<&mut impl Future<Output = ()>>,
+    ) -> bool {
+        let released = async {
+            if self.leader.names().is_empty() {
+                self.stop_election(abort).await;
+            }
+        };
+        tokio::select! {
+            biased;
+            () = deadline => false,
+            _ = join(released, sleep_until(until)) => true,
         }
     }
 

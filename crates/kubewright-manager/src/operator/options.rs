@@ -30,9 +30,12 @@ pub struct ProcessOptions {
     /// The time between two attempts to acquire or renew the Lease.
     #[arg(long, env, value_name = "DURATION", default_value = "2s", value_parser = duration)]
     pub leader_elect_retry_period: Duration,
-    /// How long informers can take to sync before the process ends.
+    /// How long the sync of informers can make no progress before the process ends.
     #[arg(long, env, value_name = "DURATION", default_value = "2m", value_parser = duration)]
     pub cache_sync_timeout: Duration,
+    /// How long servers accept connections after a stop, while the process is not ready; `0s` for not at all.
+    #[arg(long, env, value_name = "DURATION", default_value = "5s", value_parser = delay)]
+    pub shutdown_delay: Duration,
     /// The address of the health checks.
     #[arg(long, env, value_name = "ADDRESS", default_value = "[::]:8081")]
     pub health_probe_bind_address: SocketAddr,
@@ -68,9 +71,17 @@ impl ProcessOptions {
 
 /// Parses a positive duration.
 fn duration(text: &str) -> Result<Duration, String> {
-    let parsed = text.parse::<SignedDuration>().ok().and_then(|duration| Duration::try_from(duration).ok());
-    let positive = parsed.filter(|duration| !duration.is_zero());
+    let positive = parse(text).filter(|duration| !duration.is_zero());
     positive.ok_or_else(|| "expected a positive duration with a unit, such as `15s` or `2m`".to_owned())
+}
+
+/// Parses a duration, which can be zero.
+fn delay(text: &str) -> Result<Duration, String> {
+    parse(text).ok_or_else(|| "expected a duration with a unit, such as `0s` or `5s`".to_owned())
+}
+
+fn parse(text: &str) -> Option<Duration> {
+    text.parse::<SignedDuration>().ok().and_then(|duration| Duration::try_from(duration).ok())
 }
 
 #[cfg(test)]
@@ -84,5 +95,7 @@ mod tests {
         for invalid in ["", "15", "0s", "-1s", "soon"] {
             assert!(duration(invalid).is_err(), "{invalid}");
         }
+        assert_eq!(delay("0s"), Ok(Duration::ZERO));
+        assert!(delay("-1s").is_err());
     }
 }

@@ -57,6 +57,7 @@ impl<O: Args + Clone + Send + Sync + 'static> Operator<O> {
         let manager = Manager::for_config(config)?
             .metrics(Arc::new(metrics.clone()))
             .start_timeout(process.cache_sync_timeout)
+            .shutdown_delay(process.shutdown_delay)
             .serve_health(health.describes_only(describes_only));
         let manager = serve_metrics(manager, process, &metrics, describes_only)?;
         let manager = self.serve_webhooks(manager, process, &metrics, describes_only)?;

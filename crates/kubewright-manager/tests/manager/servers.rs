@@ -3,6 +3,7 @@
 use std::{
     net::{SocketAddr, TcpListener},
     sync::Arc,
+    time::Duration,
 };
 
 use kubewright_apiserver::ApiServer;
@@ -42,6 +43,7 @@ async fn health_and_metrics_are_served_until_the_manager_has_stopped() {
     let ((health, health_address), (scrape, scrape_address)) = (free("health"), free("metrics"));
     let manager = Manager::builder(server.client())
         .metrics(Arc::new(metrics.clone()))
+        .shutdown_delay(Duration::ZERO)
         .serve_health(health)
         .serve_metrics(scrape, metrics)
         .add(Replicas::All, "informers", InformerFactory::new(server.client()))

@@ -2,11 +2,23 @@
 
 use std::{sync::mpsc, time::Duration};
 
+use bytes::Bytes;
+use http::{Request, Response, StatusCode};
+use k8s_openapi::api::coordination::v1::Lease;
+use kube::Api;
 use kubewright_apiserver::ApiServer;
-use kubewright_manager::{BoxError, CancellationToken, LeaderElectionConfig, Manager, ManagerError, Replicas};
+use kubewright_manager::{
+    BoxError, CancellationToken, LeaderElectionConfig, Manager, ManagerBuilder, ManagerError, Replicas, Runnable,
+    Stage,
+    serving::{Router, Server, ServerConfig, handler::text},
+};
 use tokio::time::{Instant, sleep};
 
 use crate::fixture::{Log, Running, SECOND, STEP_TIME, ignore_stop, step};
+
+async fn echo(_: Request<Bytes>) -> Response<Bytes> {
+    text(StatusCode::OK, "ok")
+}
 
 #[tokio::test(start_paused = true)]
 async fn a_stop_makes_the_process_unready_at_once_and_is_graceful() {
@@ -112,4 +124,50 @@ async fn a_runnable_that_blocks_its_thread_is_named() {
     drop(release);
     let expected = "stopped, but these block their thread and still run: `blocking`; end the process";
     assert_eq!(error.to_string(), expected);
+}
+
+#[tokio::test(start_paused = true)]
+async fn servers_and_caches_continue_for_the_shutdown_delay_while_the_process_is_not_ready() {
+    let (api, log) = (ApiServer::new(), Log::default());
+    let server = Server::bind(ServerConfig::new("web", 0), Router::new().get("/", echo)).unwrap();
+    let (address, caches) = (server.local_address(), step("caches", &log).at_stage(Stage::Caches));
+    let manager = Manager::builder(api.client())
+        .leader_election(LeaderElectionConfig::new("operator", "a"))
+        .add(Replicas::All, "web", server)
+        .add(Replicas::All, "caches", caches)
+        .add(Replicas::Leader, "leader", step("leader", &log))
+        .build()
+        .unwrap();
+    let running = Running::ready(manager).await;
+    running.wait_until(|_| log.contains("+leader")).await;
+    let began = Instant::now();
+    running.stop.cancel();
+    sleep(4 * SECOND).await;
+    // Blocking: a timer would advance the clock while it waits for the connection.
+    assert!(std::net::TcpStream::connect(address).is_ok(), "the server accepts connections");
+    assert!(running.probe("/readyz").contains("[-]shutdown failed"));
+    assert!(log.contains("-leader") && !log.contains("-caches"), "{:?}", log.entries());
+    let lease: Lease = Api::namespaced(api.client(), "default").get("operator").await.unwrap();
+    assert_eq!(lease.spec.unwrap().holder_identity.as_deref(), Some(""), "the lease is released");
+    running.result().await.unwrap();
+    assert_eq!(began.elapsed().as_secs(), 5);
+    assert!(log.contains("-caches") && std::net::TcpStream::connect(address).is_err());
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_shutdown_delay_is_configurable_and_only_for_servers_to_which_others_connect() {
+    let health = || Manager::builder(ApiServer::new().client()).serve_health(ServerConfig::new("health", 0));
+    let web = || Server::bind(ServerConfig::new("web", 0), Router::new().get("/", echo)).unwrap();
+    let delay = async |builder: ManagerBuilder| {
+        let running = Running::ready(builder.build().unwrap()).await;
+        let began = Instant::now();
+        running.stop().await.unwrap();
+        began.elapsed().as_secs()
+    };
+    assert_eq!(delay(health()).await, 0);
+    assert_eq!(delay(health().add(Replicas::All, "web", web())).await, 5);
+    assert_eq!(delay(health().add(Replicas::All, "web", web()).shutdown_delay(Duration::ZERO)).await, 0);
+    let short = health().add(Replicas::All, "web", web()).graceful_shutdown_timeout(2 * SECOND);
+    let running = Running::ready(short.build().unwrap()).await;
+    assert!(matches!(running.stop().await, Err(ManagerError::NotStopped { .. })), "the timeout includes the delay");
 }
