@@ -77,6 +77,9 @@ use signals::Signals;
 /// | `startup` | `readyz` | the runnables of [`Replicas::All`] have not started |
 /// | `shutdown` | `readyz` | the manager is stopping |
 ///
+/// A manager that [serves webhooks](ManagerBuilder::serve_webhooks) is ready as soon as it serves them: it has no check
+/// `startup`, and caches are no condition. They can need its conversion webhook, which only gets requests when it is ready.
+///
 /// # Example
 ///
 /// ```no_run

@@ -106,13 +106,15 @@ impl ManagerBuilder {
     /// Serves webhooks over HTTPS, in every process: the API server connects to any replica. The port is in use from
     /// this call on; that of kubebuilder's Services is 9443.
     ///
-    /// The webhooks start before the caches, which can need them to convert objects, and stop after them. Their
+    /// The webhooks start before the caches, which can need them to convert objects, and stop after them. For the same
+    /// reason the process is ready while caches sync: a webhook that reads an informer waits for its sync. Their
     /// configurations are rendered from the [description](Self::describe).
     pub fn serve_webhooks(mut self, config: ServerConfig, certificates: Certificates, webhooks: &Webhooks) -> Self {
         let router = webhooks.router().map_err(BuildError::from);
         match router.and_then(|router| Ok(Server::bind(config, router)?)) {
             Ok(server) => {
                 let name = server.name().to_owned();
+                self.caches.set_webhooks();
                 self.add(Replicas::All, name, WebhookServer::new(server.tls(certificates), webhooks.describe()))
             }
             Err(error) => {
@@ -236,7 +238,7 @@ impl ManagerBuilder {
             return Err(error);
         }
         let state = Arc::<RunState>::default();
-        state.add_checks(&self.health)?;
+        state.add_checks(&self.health, self.caches.are_required())?;
         self.add_sharding(&state)?;
         let elector = self.elector()?;
         let election = elector.as_ref().map(LeaderElector::status);

@@ -1,8 +1,14 @@
 //! The caches of a manager: readiness fails only while none of them is up to date.
+//!
+//! Caches are no condition of readiness in a manager with webhooks. A list can need its conversion webhook, and the
+//! Service of the webhook only has pods that are ready: after all pods were lost, none would ever be ready again.
 
 use std::{
     fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 /// The caches of one runnable.
@@ -14,9 +20,25 @@ pub(super) struct CacheProbe {
 
 /// The caches of all runnables. Clones share them.
 #[derive(Clone, Default)]
-pub(super) struct Caches(Arc<Mutex<Vec<Arc<CacheProbe>>>>);
+pub(super) struct Caches(Arc<Shared>);
+
+#[derive(Default)]
+struct Shared {
+    probes: Mutex<Vec<Arc<CacheProbe>>>,
+    has_webhooks: AtomicBool,
+}
 
 impl Caches {
+    /// Declares that the manager serves webhooks.
+    pub(super) fn set_webhooks(&self) {
+        self.0.has_webhooks.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether readiness includes the caches and what waits for them.
+    pub(super) fn are_required(&self) -> bool {
+        !self.0.has_webhooks.load(Ordering::Relaxed)
+    }
+
     pub(super) fn add(&self, probe: Arc<CacheProbe>) {
         self.probes().push(probe);
     }
@@ -25,8 +47,11 @@ impl Caches {
     /// namespace without a permission, is no failure of the process: webhooks, metrics and other controllers work.
     ///
     /// # Errors
-    /// Fails with the reasons if no cache of the manager is up to date.
+    /// Fails with the reasons if no cache of the manager is up to date, unless there are webhooks.
     pub(super) fn check(&self, probe: &CacheProbe) -> Result<(), String> {
+        if !self.are_required() {
+            return Ok(());
+        }
         let reasons = (probe.why_outdated)();
         match reasons.is_empty() || self.is_any_up_to_date() {
             true => Ok(()),
@@ -42,7 +67,7 @@ impl Caches {
 
     /// Ignores poisoning: no panic can leave the list inconsistent.
     fn probes(&self) -> MutexGuard<'_, Vec<Arc<CacheProbe>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.probes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

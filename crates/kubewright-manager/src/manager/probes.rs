@@ -181,10 +181,16 @@ impl RunState {
         }
     }
 
-    /// Adds the checks `startup` and `shutdown`.
-    pub(super) fn add_checks(self: &Arc<Self>, health: &HealthChecks) -> Result<(), AddCheckError> {
+    /// Adds the check `shutdown`, and `startup` if readiness includes the start.
+    pub(super) fn add_checks(
+        self: &Arc<Self>,
+        health: &HealthChecks,
+        includes_start: bool,
+    ) -> Result<(), AddCheckError> {
         let (startup, shutdown) = (Arc::clone(self), Arc::clone(self));
-        health.add_ready("startup", move || startup.check_started())?;
+        if includes_start {
+            health.add_ready("startup", move || startup.check_started())?;
+        }
         health.add_ready("shutdown", move || shutdown.check_not_stopping())
     }
 }

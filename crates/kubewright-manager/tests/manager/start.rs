@@ -4,7 +4,11 @@ use std::{convert::Infallible, time::Duration};
 
 use k8s_openapi::api::core::v1::ConfigMap;
 use kubewright_apiserver::{ApiServer, Fault, Faults, Requests, Verb};
-use kubewright_manager::{BoxError, LeaderElectionConfig, Manager, ManagerError, Probes, Replicas, Runnable, Stage};
+use kubewright_core::description::ConversionWebhookDescription;
+use kubewright_manager::{
+    BoxError, LeaderElectionConfig, Manager, ManagerError, Probes, Replicas, Runnable, Stage, Webhooks,
+    serving::{Certificates, ServerConfig},
+};
 use kubewright_runtime::{CancellationToken, Controller, InformerFactory, ObjectKey, informer::Config};
 use tokio::time::{Instant, sleep};
 
@@ -39,6 +43,26 @@ async fn controllers_start_after_the_caches_are_synced() {
     faults.heal();
     running.wait_until(|running| running.probe("/readyz") == "ok").await;
     assert!(log.contains("+controller") && factory.why_not_synced().is_empty());
+    running.stop().await.unwrap();
+}
+
+/// The list of a kind with objects in a former version needs the conversion webhook, and the API server calls only that
+/// of a pod that is ready.
+#[tokio::test(start_paused = true)]
+async fn a_process_with_webhooks_is_ready_before_its_caches() {
+    let (server, faults, factory) = forbidden();
+    let conversion = ConversionWebhookDescription::new("example.com", "Widget", "widgets");
+    let webhooks = Webhooks::new().conversion(conversion, |_, _| Ok::<_, String>(()));
+    let certificates = Certificates::self_signed(["localhost"]).unwrap();
+    let manager = Manager::builder(server.client())
+        .serve_webhooks(ServerConfig::new("webhooks", 0), certificates, &webhooks)
+        .add(Replicas::All, "informers", factory.clone())
+        .build()
+        .unwrap();
+    let running = Running::ready(manager).await;
+    assert!(!factory.why_not_synced().is_empty());
+    faults.heal();
+    running.wait_until(|_| factory.why_not_synced().is_empty()).await;
     running.stop().await.unwrap();
 }
 
