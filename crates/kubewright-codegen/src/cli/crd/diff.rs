@@ -58,9 +58,9 @@ struct DefinitionChange<'a> {
 pub(super) fn run(groups: &[ApiGroup], args: &Diff) -> Result<ExitCode> {
     // Two files need no project.
     let project = || Project::find(groups, &args.dirs);
-    let mut old = Source::named(args.old.as_deref().unwrap_or("HEAD"), &project)?;
+    let mut old = Source::named(args.old.as_deref().unwrap_or("HEAD"), project)?;
     let mut new = match &args.new {
-        Some(new) => Source::named(new, &project)?,
+        Some(new) => Source::named(new, project)?,
         None => Source::generated(groups, &project()?)?,
     };
     add_conversions(groups, &mut old.definitions, &mut new.definitions);
