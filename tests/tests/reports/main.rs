@@ -23,11 +23,12 @@ mod types;
 
 /// Returns the directory of this file.
 fn directory() -> PathBuf {
+    let package = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap());
     let directory = Path::new(file!()).parent().unwrap();
     // The path is relative to the workspace, and tests run in the package.
     [directory, directory.strip_prefix("tests").unwrap_or(directory)]
         .iter()
-        .map(|directory| Path::new(env!("CARGO_MANIFEST_DIR")).join(directory))
+        .map(|directory| package.join(directory))
         .find(|directory| directory.is_dir())
         .unwrap()
 }
