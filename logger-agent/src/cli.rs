@@ -72,7 +72,8 @@ pub struct RunOptions {
     #[arg(long, env = env::ACCEPT, value_enum, value_name = "SOURCE", value_delimiter = ',')]
     #[arg(default_values_t = Source::ALL)]
     accept: Vec<Source>,
-    /// A file with the tokens of API servers, one on each line. Audit events without a token are rejected with code 401.
+    /// A file with the tokens of API servers, one on each line. Audit events without a token are rejected with code
+    /// 401.
     #[arg(long, env = "LOGGER_AUDIT_TOKEN_FILE", value_name = "FILE")]
     audit_token_file: Option<PathBuf>,
     /// A file with the tokens of applications, one on each line. Records without a token are rejected with code 401.

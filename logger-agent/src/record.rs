@@ -208,7 +208,8 @@ fn compact(json: &str) -> String {
     compact
 }
 
-/// The parts of a valid JSON text: what precedes a string, and the string with its quotes. The last string can be empty.
+/// The parts of a valid JSON text: what precedes a string, and the string with its quotes. The last string can be
+/// empty.
 #[derive(Clone, Debug)]
 pub(crate) struct Parts<'a>(pub(crate) &'a str);
 

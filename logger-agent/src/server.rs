@@ -57,8 +57,8 @@ pub struct ServerConfig {
     pub records_per_second: NonZeroU32,
     /// The bytes of bodies per second of each source.
     pub bytes_per_second: NonZeroU32,
-    /// The number of connections, of which each peer has at most half. Further ones are closed, except for a reserve for
-    /// health checks and metrics.
+    /// The number of connections, of which each peer has at most half. Further ones are closed, except for a reserve
+    /// for health checks and metrics.
     pub max_connections: usize,
     /// The time in which a body must be received.
     pub body_timeout: Duration,

@@ -162,7 +162,8 @@ impl fmt::Display for Summary {
     }
 }
 
-/// Checks all segments of a directory, and those with audit events in its subdirectory, in constant memory. `report` gets each defect.
+/// Checks all segments of a directory, and those with audit events in its subdirectory, in constant memory. `report`
+/// gets each defect.
 ///
 /// # Errors
 /// Fails if the directory cannot be read.

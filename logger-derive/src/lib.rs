@@ -55,8 +55,8 @@ pub fn derive_apply_configuration(input: TokenStream) -> TokenStream {
 
 /// Derives the conversion of a type between versions of a kind.
 ///
-/// One version is the hub: its kind, and each type in it that differs between versions, has `#[convert(hub)]`. The types
-/// of the other versions name their types in the hub.
+/// One version is the hub: its kind, and each type in it that differs between versions, has `#[convert(hub)]`. The
+/// types of the other versions name their types in the hub.
 ///
 /// ```ignore
 /// #[derive(Clone, Convert, Debug, DeepCopy, Deserialize, CrdSchema, Serialize)]
@@ -73,10 +73,11 @@ pub fn derive_apply_configuration(input: TokenStream) -> TokenStream {
 /// }
 /// ```
 ///
-/// Fields correspond by their Rust names. It is a compile error if a field or a variant of one version is not covered in
-/// the other, or if a type holds fewer values than its counterpart, and the attributes do not declare what happens.
+/// Fields correspond by their Rust names. It is a compile error if a field or a variant of one version is not covered
+/// in the other, or if a type holds fewer values than its counterpart, and the attributes do not declare what happens.
 ///
-/// - It implements `ConvertTo` and `Spoke` of `kubewright::core::conversion`, by which `Converter` converts JSON objects.
+/// - It implements `ConvertTo` and `Spoke` of `kubewright::core::conversion`, by which `Converter` converts JSON
+///   objects.
 /// - It implements `TryFrom` in both directions. For kinds it fails only if a function of the declaration returns a
 ///   value that the other type rejects; types without metadata cannot store what does not fit, which is an error.
 #[doc = include_str!("../docs/convert.md")]
@@ -131,8 +132,8 @@ pub fn derive_crd_schema(input: TokenStream) -> TokenStream {
 /// in place of `CrdSchema` the module then needs `#![allow(deprecated)]`, because schemars' derive uses the type.
 ///
 /// # Admission policies
-/// `#[policy(rule = "..")]` declares a validation that the API server evaluates on requests, such as one that depends on
-/// the user, and `#[policy(default = "..")]` a value that depends on other fields. The generator checks their
+/// `#[policy(rule = "..")]` declares a validation that the API server evaluates on requests, such as one that depends
+/// on the user, and `#[policy(default = "..")]` a value that depends on other fields. The generator checks their
 /// expressions, and writes the policies beside the CRDs.
 ///
 /// # Schema
@@ -199,10 +200,10 @@ pub fn derive_api_type(input: TokenStream) -> TokenStream {
 /// The attributes are those of these derives, and the impls are the same. The errors of all are reported at once.
 ///
 /// # List
-/// `WidgetList` has the visibility of the kind, the fields `metadata: ListMeta` and `items: Vec<Widget>`, the impls of
-/// [`ObjectList`](macro@ObjectList), and `Clone`, `Debug`, `Default`, `DeepCopy` and, if the kind has it, `PartialEq`. A
-/// `group_version!` that lists the kind registers both. A list that is written by hand replaces it:
-/// `#[k8s(list = WidgetList)]` on the kind, and `#[derive(ObjectList)]` on the list.
+/// `WidgetList` has the visibility of the kind, the fields `metadata: ListMeta` and `items:
+/// Vec<Widget>`, the impls of [`ObjectList`](macro@ObjectList), and `Clone`, `Debug`, `Default`, `DeepCopy` and, if the
+/// kind has it, `PartialEq`. A `group_version!` that lists the kind registers both. A list that is written by hand
+/// replaces it: `#[k8s(list = WidgetList)]` on the kind, and `#[derive(ObjectList)]` on the list.
 #[proc_macro_derive(
     ApiObject,
     attributes(apply, convert, deep_copy, default, genclient, k8s, policy, schema, schemars, serde)
@@ -277,8 +278,8 @@ pub fn group_version(input: TokenStream) -> TokenStream {
 /// `built_in` lists built-in kinds of Kubernetes, by their types in k8s-openapi. `custom_resources` lists types of
 /// kube's `CustomResource` derive in this crate, which provides group, version, names and scope. The parentheses after
 /// a type contain the keys of `#[genclient]` for verbs (`readonly`, `only_verbs`, `skip_verbs`, `no_verbs`,
-/// `no_status`), and `status`, which is required for a kind with a status if its client writes that. No CRD
-/// file is generated for these kinds; the fake clientset serves the definitions that kube's derive declares. A kind with
+/// `no_status`), and `status`, which is required for a kind with a status if its client writes that. No CRD file is
+/// generated for these kinds; the fake clientset serves the definitions that kube's derive declares. A kind with
 /// `#[kube(derive = "kubewright::ApplyConfiguration")]`, and with that derive on its spec and status, has an apply
 /// configuration.
 ///

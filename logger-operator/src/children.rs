@@ -36,8 +36,8 @@ pub struct AgentOptions {
 /// Guarantees:
 /// - the selectors of two Loggers select different Pods, and contain neither a version nor an image: the selector of a
 ///   workload is immutable;
-/// - agents are spread over zones and over nodes, and a rollout of a Deployment or a DaemonSet starts a new agent before
-///   it stops an old one;
+/// - agents are spread over zones and over nodes, and a rollout of a Deployment or a DaemonSet starts a new agent
+///   before it stops an old one;
 /// - the disruption budget never prevents the eviction of an agent that is not ready, nor that of a single one;
 /// - agents have no credentials for the API server, and meet the Pod security standard `restricted`.
 #[derive(Clone, Debug, PartialEq)]

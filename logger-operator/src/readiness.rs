@@ -1,5 +1,5 @@
-//! Problems that agents report to the operator: an agent has no access to the API server, and the response to a probe is
-//! not part of the status of a Pod.
+//! Problems that agents report to the operator: an agent has no access to the API server, and the response to a probe
+//! is not part of the status of a Pod.
 
 use std::{
     collections::BTreeMap,

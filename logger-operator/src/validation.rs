@@ -29,8 +29,8 @@ pub enum InvalidSpec {
         max = MAX_NAME
     )]
     Name(String),
-    /// The interval is not a duration or is not positive, which the schema rejects unless the object is older than it, or
-    /// is too long.
+    /// The interval is not a duration or is not positive, which the schema rejects unless the object is older than it,
+    /// or is too long.
     #[error("spec.interval is {0:?}: use a duration of 1s to {max}h, such as `60s`", max = MAX_DURATION.as_secs() / 3600)]
     Interval(String),
     /// The number of replicas is negative. The schema rejects it, unless the object is older than the schema.

@@ -7,17 +7,17 @@
 //! - An agent is *ready* if its Pod has the condition `Ready` and is not being deleted, and its `/readyz` responds with
 //!   200. While the API server does not respond, the last known Pods are requested.
 //! - On a cluster whose Pods are no processes, as those of kwok, the condition counts as the response.
-//! - The requests of a sample are not atomic: an agent can end and another one become ready in between. The invariant is
-//!   violated if two consecutive samples find no ready agent.
+//! - The requests of a sample are not atomic: an agent can end and another one become ready in between. The invariant
+//!   is violated if two consecutive samples find no ready agent.
 //!
 //! # Covered faults
 //!
-//! A Logger with two agents survives the loss of one. Nothing survives the loss of all at once: then the promise is that
-//! an agent is ready again within a bounded time. [`Fault::is_covered`] decides from the observed state before a fault
-//! is injected. A fault is covered if enough ready agents remain outside of it:
+//! A Logger with two agents survives the loss of one. Nothing survives the loss of all at once: then the promise is
+//! that an agent is ready again within a bounded time. [`Fault::is_covered`] decides from the observed state before a
+//! fault is injected. A fault is covered if enough ready agents remain outside of it:
 //!
-//! - Agents on nodes that are lost already do not count, also while the API server reports them as ready: a lost node is
-//!   noticed only after its grace period, and its agents are replaced after their toleration.
+//! - Agents on nodes that are lost already do not count, also while the API server reports them as ready: a lost node
+//!   is noticed only after its grace period, and its agents are replaced after their toleration.
 //! - One agent must remain. Two must remain if there are more agents than desired: a rollout is in progress, and the
 //!   Deployment can stop one of the agents that count.
 //! - A drain is covered also without other agents, since the disruption budget delays it until another one is ready.
@@ -26,8 +26,8 @@
 //!   agent before another one is ready, and are always covered.
 //!
 //! Zones are spread `ScheduleAnyway`: after a drain both agents can be in one zone, whose loss is not covered then.
-//! During a fault that is not covered, the invariant is suspended until the Logger has recovered. The report counts these
-//! faults and their outages.
+//! During a fault that is not covered, the invariant is suspended until the Logger has recovered. The report counts
+//! these faults and their outages.
 
 pub mod fault;
 pub mod observation;

@@ -145,8 +145,8 @@ pub fn quickstart(args: &[&str]) -> Output {
 /// The features that `cargo xtask test` enables, as `xtask/src/suite.rs` declares them.
 pub const FEATURES: &str = "kubewright-apiserver/program,kubewright/compact,kubewright/otlp,tests/compact";
 
-/// Builds a program of the workspace, and returns the path of its executable. The features are those of the suite, which
-/// has compiled all dependencies of the program.
+/// Builds a program of the workspace, and returns the path of its executable. The features are those of the suite,
+/// which has compiled all dependencies of the program.
 ///
 /// # Panics
 /// If it cannot be built.

@@ -140,8 +140,8 @@ where
     Ok(())
 }
 
-/// Returns the names of the objects whose observed value is not the desired one, of those that do not exist, and of those
-/// that were deleted and exist.
+/// Returns the names of the objects whose observed value is not the desired one, of those that do not exist, and of
+/// those that were deleted and exist.
 ///
 /// # Errors
 /// Fails if the objects cannot be listed.

@@ -1,4 +1,5 @@
-//! The output of a program as a picture of a terminal, in SVG. Its text remains text, which can be selected and compared.
+//! The output of a program as a picture of a terminal, in SVG. Its text remains text, which can be selected and
+//! compared.
 
 use std::fmt::Write;
 

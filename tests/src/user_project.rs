@@ -23,8 +23,8 @@ pub struct UserProject {
 
 impl UserProject {
     /// Creates the parent of a project of this name, which is empty. The path is the same in each run of the test, so
-    /// that the build artifacts of the last one are replaced. `temporary` is `CARGO_TARGET_TMPDIR`, which cargo sets for
-    /// tests.
+    /// that the build artifacts of the last one are replaced. `temporary` is `CARGO_TARGET_TMPDIR`, which cargo sets
+    /// for tests.
     ///
     /// # Panics
     /// If the folder cannot be created.
@@ -71,7 +71,8 @@ impl UserProject {
         self.with_env("PATH", path.expect("the search path is valid"))
     }
 
-    /// Copies the locked versions of the workspace, with which cargo works offline and shares its compiled dependencies.
+    /// Copies the locked versions of the workspace, with which cargo works offline and shares its compiled
+    /// dependencies.
     ///
     /// # Panics
     /// If the folder of the project does not exist.
@@ -109,8 +110,8 @@ impl UserProject {
         let mut shell = Command::new("sh");
         shell.args(["-e", "-c", script]).current_dir(&self.path);
         for name in env::vars_os().map(|(name, _)| name) {
-            // Cargo sets these for the package of the test. Settings of profiles also apply to the project: it shares the
-            // compiled dependencies of the workspace.
+            // Cargo sets these for the package of the test. Settings of profiles also apply to the project: it shares
+            // the compiled dependencies of the workspace.
             let text = name.to_string_lossy();
             if text.starts_with("CARGO_") && !text.starts_with("CARGO_PROFILE_") && name != "CARGO_HOME" {
                 shell.env_remove(name);

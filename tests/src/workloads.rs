@@ -1,6 +1,6 @@
 //! Scenarios of workloads on a cluster: rollouts, failures and drains. Each runs on the simulator, and on a real
-//! control plane whose nodes kwok runs. The outcome is data: the final objects, the transitions of their conditions, and
-//! the reasons of events. If two outcomes differ without a reason in [`Differences`], the simulator is wrong.
+//! control plane whose nodes kwok runs. The outcome is data: the final objects, the transitions of their conditions,
+//! and the reasons of events. If two outcomes differ without a reason in [`Differences`], the simulator is wrong.
 //!
 //! A scenario has a namespace and three nodes in two zones to itself, so that scenarios can run concurrently.
 

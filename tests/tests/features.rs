@@ -1,8 +1,9 @@
-//! Features agree across commands: none of them recompiles a dependency because another one enables more features of it.
+//! Features agree across commands: none of them recompiles a dependency because another one enables more features of
+//! it.
 //!
-//! Cargo unifies features over the packages that a command selects. So `cargo xtask codegen` and `cargo build --workspace`
-//! share a compiled dependency only if both enable the same features of it. The manifests of `xtask`, `quickstart` and
-//! `tests` therefore repeat what other members enable.
+//! Cargo unifies features over the packages that a command selects. So `cargo xtask codegen` and
+//! `cargo build --workspace` share a compiled dependency only if both enable the same features of it. The manifests of
+//! `xtask`, `quickstart` and `tests` therefore repeat what other members enable.
 
 use std::{collections::BTreeSet, process::Command};
 
@@ -23,8 +24,8 @@ fn packages(selection: &[&str], edges: &str) -> BTreeSet<String> {
 }
 
 /// Fails with the packages that `selection` compiles with other features than the complete workspace does, with and
-/// without the features of the gate. The facade has those of its dependents, and no code. Those that the gate enables are
-/// features of members, and one of `cc`: the build script of zstd compiles C files in parallel.
+/// without the features of the gate. The facade has those of its dependents, and no code. Those that the gate enables
+/// are features of members, and one of `cc`: the build script of zstd compiles C files in parallel.
 fn check_shared(selection: &[&str]) {
     let selected = packages(selection, "normal,build");
     assert!(selected.len() > 50, "{selected:#?}");

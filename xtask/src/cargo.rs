@@ -15,8 +15,8 @@ pub(crate) fn run_package(package: &str, args: &[OsString]) -> ExitCode {
     run(&["--package", package], args)
 }
 
-/// Builds programs with these features and those of the complete workspace, runs the first one in the current directory,
-/// and returns its exit code.
+/// Builds programs with these features and those of the complete workspace, runs the first one in the current
+/// directory, and returns its exit code.
 pub(crate) fn run_programs(programs: &[&str], features: &str, args: &[OsString]) -> ExitCode {
     let Some(first) = programs.first() else { return ExitCode::FAILURE };
     let bins = programs.iter().flat_map(|program| ["--bin", *program]);

@@ -1,5 +1,5 @@
-//! The commands of this repository. `kubewright_codegen` generates code; programs that need a client or a server are run with
-//! cargo.
+//! The commands of this repository. `kubewright_codegen` generates code; programs that need a client or a server are
+//! run with cargo.
 
 mod cargo;
 mod suite;
@@ -65,8 +65,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// Generates the reference API. Unless the options select a single output, also generates its reference pages, the apply
-/// configurations of Kubernetes types, the page of Go tags and attributes, the fixture API and the matrix API.
+/// Generates the reference API. Unless the options select a single output, also generates its reference pages, the
+/// apply configurations of Kubernetes types, the page of Go tags and attributes, the fixture API and the matrix API.
 fn codegen(args: &Args) -> ExitCode {
     let root = cargo::workspace_root();
     let is_single = args.root.is_some() || args.action.is_some() || args.schema_patch.is_some();

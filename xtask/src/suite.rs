@@ -17,8 +17,8 @@ pub(crate) struct Options {
     /// Continue after a failed step, to report all failures.
     #[arg(long)]
     keep_going: bool,
-    /// Run only the tests of the crates that changed since the merge base with main, and of their dependents, without a real
-    /// control plane.
+    /// Run only the tests of the crates that changed since the merge base with main, and of their dependents, without a
+    /// real control plane.
     #[arg(long)]
     changed: bool,
     /// The revision to compare with, in place of the merge base.

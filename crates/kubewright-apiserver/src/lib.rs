@@ -24,8 +24,8 @@
 //! # Resources
 //!
 //! `Namespace` and `CustomResourceDefinition` are served from the start. The kind of a stored definition is served,
-//! with `/status` and `/scale` if it declares them. Every write records field ownership in `metadata.managedFields`; server-side apply
-//! uses it together with the list and map types of the schema, and reports conflicts.
+//! with `/status` and `/scale` if it declares them. Every write records field ownership in `metadata.managedFields`;
+//! server-side apply uses it together with the list and map types of the schema, and reports conflicts.
 //!
 //! Every kind that kube-apiserver 1.36 serves by default is served too, in version `v1` (autoscalers also in `v2`):
 //!
@@ -73,8 +73,8 @@
 //!   autoscalers, webhook configurations.
 //! - Updates of existing pods: hardly any field can change, and the error does not show the difference. Built-in kinds
 //!   return warnings only for deprecated fields and for the tokens of storage drivers.
-//! - Admission policies are evaluated, except for requests to `/scale`, `/binding` and `/eviction`; there is no audit log
-//!   for their action `Audit`.
+//! - Admission policies are evaluated, except for requests to `/scale`, `/binding` and
+//!   `/eviction`; there is no audit log for their action `Audit`.
 //! - Times are returned as they were written, not in their shortest representation.
 //! - Kubelets: a pod on a node gets its grace period when it is deleted, and remains until it is deleted with a period
 //!   of 0.
@@ -97,8 +97,8 @@
 //! built-in kinds. An object that is too large is stored without its managed fields if it fits then, as there. A JSON
 //! patch has at most 10,000 operations, which copy at most 3 MiB.
 //!
-//! JSON is nested up to 10,000 levels, as on the real server. Its invalid Unicode is replaced by U+FFFD, as there. Fields
-//! of built-in kinds are in the order of kube-apiserver's Go types.
+//! JSON is nested up to 10,000 levels, as on the real server. Its invalid Unicode is replaced by U+FFFD, as there.
+//! Fields of built-in kinds are in the order of kube-apiserver's Go types.
 //!
 //! In addition, nothing that a request computes is much larger than its body and the object, where the real server can
 //! run out of memory: aliases in YAML add at most 400,000 nodes and text of 6 MiB, defaults at most 3 MiB, errors are
@@ -107,12 +107,14 @@
 //!
 //! # The program
 //!
-//! The feature `serve` adds the server on a socket (`serve::serve`, with `serve::Limits`) and objects in a data directory
-//! (`Builder::build_on`); `program` adds a program that serves real kubectl: `cargo run -p kubewright-apiserver --features
-//! program -- --port 0 --write-kubeconfig FILE [--data-dir DIR]`. Discovery, OpenAPI and health checks are served with
-//! and without the features, and `/metrics` with them: requests, watches and objects under the names of kube-apiserver,
-//! as OpenMetrics text. The program serves HTTPS and authenticates requests (`serve::serve_tls`), unless it has the
-//! option `--insecure`; the kubeconfig has the credentials of an administrator.
+//! The feature `serve` adds the server on a socket (`serve::serve`, with
+//! `serve::Limits`) and objects in a data directory (`Builder::build_on`);
+//! `program` adds a program that serves real kubectl: `cargo run -p kubewright-apiserver --features program -- --port 0
+//! --write-kubeconfig FILE [--data-dir
+//! DIR]`. Discovery, OpenAPI and health checks are served with and without the features, and `/metrics` with them:
+//! requests, watches and objects under the names of kube-apiserver, as OpenMetrics text. The program serves HTTPS and
+//! authenticates requests (`serve::serve_tls`), unless it has the option `--insecure`; the kubeconfig has the
+//! credentials of an administrator.
 //!
 //! # Authentication
 //!
@@ -125,12 +127,12 @@
 //! # Authorization
 //!
 //! By default every user may do anything, and access reviews always allow. With [`Builder::rbac`], or
-//! `--authorization-mode RBAC` of the program, roles and bindings decide, as on a real server: with aggregated roles, the
-//! default roles `admin`, `edit`, `view`, `cluster-admin` and those of discovery, rejection of privilege escalation,
-//! impersonation, and the texts of the errors and reviews. [`ApiServer::client_as`] returns the client of a user, and
-//! [`ApiServer::authorizations`] lists what users did and tried to do. [`Coverage`] compares it with the rules of a role,
-//! and so does it with the audit log of a real server ([`audited_authorizations`]). The default roles of the components
-//! of the control plane do not exist, and existing default roles are not reconciled.
+//! `--authorization-mode RBAC` of the program, roles and bindings decide, as on a real server: with aggregated roles,
+//! the default roles `admin`, `edit`, `view`, `cluster-admin` and those of discovery, rejection of privilege
+//! escalation, impersonation, and the texts of the errors and reviews. [`ApiServer::client_as`] returns the client of a
+//! user, and [`ApiServer::authorizations`] lists what users did and tried to do. [`Coverage`] compares it with the
+//! rules of a role, and so does it with the audit log of a real server ([`audited_authorizations`]). The default roles
+//! of the components of the control plane do not exist, and existing default roles are not reconciled.
 //!
 //! # Webhooks
 //!
@@ -146,10 +148,10 @@
 //!
 //! # Versions
 //!
-//! A custom kind in several versions is stored in one and read in any, as on a real server. With the conversion strategy
-//! `None`, fields that the other version does not have are dropped. With the strategy `Webhook`, a function converts
-//! ([`ApiServer::convert`]), or else the webhook of the definition, through the same client as other webhooks. Reviews,
-//! the checks of the responses, the time limit of 30 s and the errors are those of the real server, with these
+//! A custom kind in several versions is stored in one and read in any, as on a real server. With the conversion
+//! strategy `None`, fields that the other version does not have are dropped. With the strategy `Webhook`, a function
+//! converts ([`ApiServer::convert`]), or else the webhook of the definition, through the same client as other webhooks.
+//! Reviews, the checks of the responses, the time limit of 30 s and the errors are those of the real server, with these
 //! differences:
 //!
 //! - A list and the initial events of a watch need one review for 256 objects or 2 MiB, and not one for each object. If

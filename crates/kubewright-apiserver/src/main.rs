@@ -85,8 +85,8 @@ struct Args {
     /// Time to receive the body of a request, and time to write its response
     #[arg(long, value_name = "SECONDS", default_value_t = Limits::default().request_timeout.as_secs())]
     request_timeout: u64,
-    /// Run no garbage collector, no namespace controller and no aggregation of cluster roles, like kube-apiserver without
-    /// kube-controller-manager
+    /// Run no garbage collector, no namespace controller and no aggregation of cluster roles, like kube-apiserver
+    /// without kube-controller-manager
     #[arg(long)]
     no_garbage_collection: bool,
     /// Whether users may do anything, or what roles and bindings allow

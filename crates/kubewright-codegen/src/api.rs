@@ -36,8 +36,8 @@ pub(crate) struct Group {
 /// A kind that has a client.
 pub(crate) struct ClientKind {
     pub(crate) meta: ApiKind,
-    /// Path of its type below the module that generated files import as `types`. The type itself is never imported, so the
-    /// names of kinds cannot conflict with other items.
+    /// Path of its type below the module that generated files import as `types`. The type itself is never imported, so
+    /// the names of kinds cannot conflict with other items.
     pub(crate) ty: TokenStream,
     /// Name of its getters, such as `loggers`.
     pub(crate) getter: Ident,

@@ -28,9 +28,9 @@ struct Program {
     command: Command,
 }
 
-/// Runs the command line: a complete `main` for an `xtask` without other commands. It provides `cargo xtask codegen
-/// [--check]`, `cargo xtask codegen explain`, `cargo xtask crd check`, `cargo xtask crd diff`, `cargo xtask crd import`,
-/// `cargo xtask docs` and `cargo xtask release-fixtures`.
+/// Runs the command line: a complete `main` for an `xtask` without other commands. It provides
+/// `cargo xtask codegen [--check]`, `cargo xtask codegen explain`, `cargo xtask crd check`, `cargo xtask crd diff`,
+/// `cargo xtask crd import`, `cargo xtask docs` and `cargo xtask release-fixtures`.
 pub fn cli(groups: &[ApiGroup]) -> ExitCode {
     Program::parse().command.run(groups)
 }

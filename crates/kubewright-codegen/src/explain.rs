@@ -13,8 +13,8 @@ use anyhow::{Result, bail};
 
 use find::{closest, search};
 
-/// Returns the documentation of every attribute, or of those whose key or Go tag contains the word, followed by the Go tags
-/// without an attribute that contain it. A Go tag can be given as it is written in Go, including its value.
+/// Returns the documentation of every attribute, or of those whose key or Go tag contains the word, followed by the Go
+/// tags without an attribute that contain it. A Go tag can be given as it is written in Go, including its value.
 pub(crate) fn explain(word: Option<&str>) -> Result<String> {
     let Some(word) = word else { return Ok(text::all(find::SECTIONS)) };
     let wanted = word.trim_start_matches('/').trim().trim_matches(['#', '[', ']', '!', '=']);

@@ -21,8 +21,8 @@ pub struct Generated {
     pub warnings: Vec<Diagnostic>,
 }
 
-/// Generates the client crate, the CRD files and the admission policies from the groups of a types crate. Does not access
-/// the disk.
+/// Generates the client crate, the CRD files and the admission policies from the groups of a types crate. Does not
+/// access the disk.
 ///
 /// # Errors
 /// A kind is invalid: every error names its Rust item.
@@ -55,8 +55,8 @@ fn manifests(groups: &[ApiGroup], of_client: &[ApiGroup], layout: &Layout) -> Re
     Ok(Generated { files, warnings: [crds.warnings, policies.warnings].concat() })
 }
 
-/// Generates the CRDs of the groups as a stream of YAML documents, with default options: for a program that contains its
-/// kinds, and needs no generated files.
+/// Generates the CRDs of the groups as a stream of YAML documents, with default options: for a program that contains
+/// its kinds, and needs no generated files.
 ///
 /// # Errors
 /// A kind is invalid: every error names its Rust item.
@@ -67,8 +67,8 @@ pub fn definitions(groups: &[ApiGroup]) -> Result<String, Diagnostics> {
     Ok(documents.collect::<Vec<_>>().join("---\n"))
 }
 
-/// Generates the API reference: a Markdown page for each version of each group that has definitions. Does not access the
-/// disk.
+/// Generates the API reference: a Markdown page for each version of each group that has definitions. Does not access
+/// the disk.
 ///
 /// # Errors
 /// A definition is invalid: every error names its Rust item.

@@ -1,7 +1,7 @@
 //! Imports CustomResourceDefinitions as Rust types with the derives and attributes of this project.
 //!
-//! The imported types generate a definition that equals the original after [`normalize`], except for descriptions within
-//! Kubernetes types. Everything that the types cannot express is preserved by overrides, and reported.
+//! The imported types generate a definition that equals the original after [`normalize`], except for descriptions
+//! within Kubernetes types. Everything that the types cannot express is preserved by overrides, and reported.
 
 mod default;
 mod definition;
@@ -109,8 +109,8 @@ fn description_note(known: &str, paths: &[String]) -> String {
     format!("`{known}` has this schema with different descriptions, which replace those of:\n  {paths}")
 }
 
-/// Returns a module name for each version of a group: `example_v1`, or `example_com_v1` if several groups share the first
-/// label.
+/// Returns a module name for each version of a group: `example_v1`, or `example_com_v1` if several groups share the
+/// first label.
 fn module_names<'a>(
     versions: impl Iterator<Item = &'a (String, String)> + Clone,
     errors: &mut Diagnostics,

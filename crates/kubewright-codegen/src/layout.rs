@@ -10,15 +10,15 @@ use crate::crates::Crates;
 /// Where generated files go, relative to the root of the workspace.
 #[derive(Clone, Debug)]
 pub struct Layout {
-    /// Name of the types crate in Rust, such as `logger_types`. The mark of every generated file contains it, so several
-    /// types crates can share a directory: each removes only its own stray files.
+    /// Name of the types crate in Rust, such as `logger_types`. The mark of every generated file contains it, so
+    /// several types crates can share a directory: each removes only its own stray files.
     pub types_crate: String,
     /// Path of the client in Rust, such as `logger_client`, or `my_operator::client` for a module.
     pub client_crate: String,
     /// Source directory of the client, such as `logger-client/src`, or `my-operator/src/client` for a module.
     pub client_dir: String,
-    /// Path of the client below the root of the types crate, such as `client`, if it is a module of that crate; empty if
-    /// it is a crate.
+    /// Path of the client below the root of the types crate, such as `client`, if it is a module of that crate; empty
+    /// if it is a crate.
     pub client_module: String,
     /// Directory of the CRD files, such as `config/crd/bases`.
     pub crd_dir: String,
@@ -28,13 +28,13 @@ pub struct Layout {
     pub features: BTreeSet<String>,
     /// The dependency by which the client refers to kubewright.
     pub crates: Crates,
-    /// Text below the generated mark of each source and CRD file, without comment signs, such as a license header. May be
-    /// empty.
+    /// Text below the generated mark of each source and CRD file, without comment signs, such as a license header. May
+    /// be empty.
     pub header: String,
     /// Directory of the API reference, such as `docs/api`.
     pub docs_dir: String,
-    /// Groups whose definitions belong to other projects: their kinds are part of the client, but have no CRD files and no
-    /// policies.
+    /// Groups whose definitions belong to other projects: their kinds are part of the client, but have no CRD files and
+    /// no policies.
     pub external: BTreeSet<String>,
     /// Options for CRD files.
     pub crd: CrdOptions,
@@ -79,8 +79,9 @@ impl Layout {
         }
     }
 
-    /// Makes the client a module of the types crate, so that kinds and client are in one package: `my-operator/src/client`
-    /// for the module `client` of the package in `my-operator`. The directory of a package at the root is empty.
+    /// Makes the client a module of the types crate, so that kinds and client are in one package:
+    /// `my-operator/src/client` for the module `client` of the package in `my-operator`. The directory of a package at
+    /// the root is empty.
     #[must_use]
     pub fn with_client_module(self, package_dir: &str, module: &str) -> Self {
         let slash = if package_dir.is_empty() { "" } else { "/" };
@@ -136,8 +137,8 @@ fn source_dir(module: &str) -> String {
 /// Options for CRD files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CrdOptions {
-    /// The maximum number of characters of a description. Longer ones are truncated at the end of a sentence, or of a word
-    /// if the first sentence is too long. 0 drops all descriptions; `None` keeps them complete.
+    /// The maximum number of characters of a description. Longer ones are truncated at the end of a sentence, or of a
+    /// word if the first sentence is too long. 0 drops all descriptions; `None` keeps them complete.
     pub max_desc_len: Option<usize>,
     /// The maximum size in bytes of a definition as `kubectl apply` stores it in an annotation. Descriptions of larger
     /// definitions are dropped, the deepest first. 0 means no limit.

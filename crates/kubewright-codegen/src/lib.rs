@@ -13,9 +13,9 @@
 //! An `xtask` with other commands flattens [`Command`] into its own. [`run`] checks the generated files in a test, and
 //! [`generate`] returns them without access to the disk.
 //!
-//! The modules are layers, the lowest first: `crates`, `names`, `parallel`, `layout`, `diagnostic` and `schema_path`; `api` and
-//! `output`; `apply`, `crd` and `explain`; `emit`, `docs`, `import` and `policy`; `generate`; `cli`. A layer only imports
-//! from lower ones.
+//! The modules are layers, the lowest first: `crates`, `names`, `parallel`, `layout`, `diagnostic` and `schema_path`;
+//! `api` and `output`; `apply`, `crd` and `explain`; `emit`, `docs`, `import` and `policy`; `generate`; `cli`. A layer
+//! only imports from lower ones.
 
 mod api;
 mod apply;

@@ -34,7 +34,8 @@ pub(crate) fn snake_version(version: &str) -> String {
     version.replace('-', "_")
 }
 
-/// Returns the plural of a kind in snake case: `network_policies` for `NetworkPolicy` and its resource `networkpolicies`.
+/// Returns the plural of a kind in snake case: `network_policies` for `NetworkPolicy` and its resource
+/// `networkpolicies`.
 pub(crate) fn snake_plural(kind: &str, plural: &str) -> String {
     let singular = kind.to_lowercase();
     let common = singular.chars().zip(plural.chars()).take_while(|(a, b)| a == b).count();

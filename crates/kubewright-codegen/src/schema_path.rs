@@ -5,7 +5,8 @@ use serde_json::Value;
 /// The location of a schema within another: the tokens of a JSON pointer, such as `properties`, `spec`, `items`.
 pub(crate) type Pointer = Vec<String>;
 
-/// Returns the location of a path such as `.spec.items[]` in a schema. Names with dots are resolved to the longest match.
+/// Returns the location of a path such as `.spec.items[]` in a schema. Names with dots are resolved to the longest
+/// match.
 pub(crate) fn pointer_of_path(schema: &Value, path: &str) -> Pointer {
     let (mut node, mut rest, mut pointer) = (schema, path, Pointer::new());
     loop {

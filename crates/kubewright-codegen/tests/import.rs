@@ -1,5 +1,5 @@
-//! `crd import`: the corpus in `tests/corpus/import` is imported as the modules below this directory, whose types generate the
-//! corpus.
+//! `crd import`: the corpus in `tests/corpus/import` is imported as the modules below this directory, whose types
+//! generate the corpus.
 
 #![expect(clippy::unwrap_used, reason = "allowed in tests, and the helpers of tests are part of them")]
 

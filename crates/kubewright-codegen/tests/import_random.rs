@@ -1,7 +1,8 @@
 //! Random definitions: each that the API server accepts is imported, and the types generate an equal definition.
 //!
-//! Many definitions are imported, and a batch of them is compiled. They are derived from a fixed seed. `IMPORT_RANDOM=1000`
-//! imports and compiles 1000 definitions from a random seed, which a failure prints; `IMPORT_RANDOM_SEED` sets it.
+//! Many definitions are imported, and a batch of them is compiled. They are derived from a fixed seed.
+//! `IMPORT_RANDOM=1000` imports and compiles 1000 definitions from a random seed, which a failure prints;
+//! `IMPORT_RANDOM_SEED` sets it.
 
 #![expect(clippy::unwrap_used, reason = "allowed in tests, and the helpers of tests are part of them")]
 

@@ -1,8 +1,8 @@
 //! Round trip of real definitions: imported, compiled and generated again, they are equal.
 //!
 //! `CRD_CORPUS` is their directory, which is searched recursively. The test takes minutes, so it is ignored by default:
-//! `CRD_CORPUS=.. cargo test -p kubewright-codegen --test import_round_trip -- --ignored --nocapture`. With `IMPORT_LINTS`
-//! set, the crate must pass clippy and rustdoc as well.
+//! `CRD_CORPUS=.. cargo test -p kubewright-codegen --test import_round_trip -- --ignored --nocapture`. With
+//! `IMPORT_LINTS` set, the crate must pass clippy and rustdoc as well.
 
 #![expect(clippy::unwrap_used, reason = "allowed in tests, and the helpers of tests are part of them")]
 

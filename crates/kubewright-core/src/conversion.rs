@@ -1,8 +1,8 @@
 //! Conversion of objects between the versions of a kind, without loss, by plans that the derive of `Convert` declares.
 //!
 //! One version is the hub. The types of the hub derive [`Convert`](derive@crate::Convert) with `#[convert(hub)]`, those
-//! of every other version (a spoke) with `#[convert(hub = v2::Widget)]`. A conversion between two spokes is one into the
-//! hub and one out of it.
+//! of every other version (a spoke) with `#[convert(hub = v2::Widget)]`. A conversion between two spokes is one into
+//! the hub and one out of it.
 //!
 //! # Design
 //! - The derive emits data: a [`plan::Struct`] or [`plan::Enum`] for each spoke type. Generic code converts JSON by it.
@@ -14,8 +14,8 @@
 //!   absent; unknown fields and values of another JSON type are carried unchanged. Defaults apply only to complete
 //!   objects, which have a UID or managed fields.
 //! - What a version cannot express is stored in one annotation, `<group>/converted-<version>`, where `<version>` is the
-//!   version with the value. An entry contains the value and a hash of what the other version shows in its place. On the
-//!   way back the value is restored if the hash still matches; an edit in the other version always wins.
+//!   version with the value. An entry contains the value and a hash of what the other version shows in its place. On
+//!   the way back the value is restored if the hash still matches; an edit in the other version always wins.
 //! - Items of lists are identified by their `list_map_keys`, else by their content, else, in a list of the same length,
 //!   by their position.
 

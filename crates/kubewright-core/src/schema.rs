@@ -1,8 +1,8 @@
 //! Schema keywords that `#[derive(CrdSchema)]` adds to the schemars schema of types and fields, as plain data.
 //!
 //! The keywords and the original schema are combined in an `allOf`, so that both apply. Properties that JSON Schema
-//! does not have are extension keywords with the prefix `x-kubewright-`; the generator consumes them, and the names of the
-//! Rust type and its fields.
+//! does not have are extension keywords with the prefix `x-kubewright-`; the generator consumes them, and the names of
+//! the Rust type and its fields.
 
 mod map_key;
 
@@ -196,7 +196,8 @@ impl TypeSchema {
         rules
     }
 
-    /// Marks the fields of a struct whose JSON name is also that of a field of a flattened type: it was described before.
+    /// Marks the fields of a struct whose JSON name is also that of a field of a flattened type: it was described
+    /// before.
     fn mark_duplicates(&self, properties: &mut Map<String, Value>) {
         let is_described = |schema: &Value| schema.get(LOCATION).is_some();
         let names: Vec<String> = properties.keys().cloned().collect();

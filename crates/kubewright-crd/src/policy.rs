@@ -1,7 +1,7 @@
 //! Admission policies: ValidatingAdmissionPolicy and MutatingAdmissionPolicy, their validation and their evaluation.
 //!
-//! [`ValidatingPolicy`] and [`MutatingPolicy`] evaluate the expressions of a policy on one request, with the messages of
-//! kube-apiserver. Which requests a policy applies to is decided by the server that stores it. [`TypeChecker`] finds
+//! [`ValidatingPolicy`] and [`MutatingPolicy`] evaluate the expressions of a policy on one request, with the messages
+//! of kube-apiserver. Which requests a policy applies to is decided by the server that stores it. [`TypeChecker`] finds
 //! errors that the server reports only when a request fails, such as fields that do not exist.
 //!
 //! ```

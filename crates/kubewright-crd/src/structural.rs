@@ -57,8 +57,8 @@ pub struct Options {
     pub metadata: EmbeddedMetadata,
     /// Whether floating-point numbers are allowed without `x-kubewright-float: true` on the field.
     pub allow_floats: bool,
-    /// The number of expanded levels of a recursive type without `x-kubewright-depth`. The level below accepts any value.
-    /// If `None`, recursive types are an error.
+    /// The number of expanded levels of a recursive type without
+    /// `x-kubewright-depth`. The level below accepts any value. If `None`, recursive types are an error.
     pub depth: Option<usize>,
     /// How the variants of an enum without `x-kubewright-via` are validated.
     pub union_validation: UnionValidation,
@@ -102,8 +102,8 @@ pub enum UnionValidation {
 pub struct Structural {
     /// The value of `openAPIV3Schema`.
     pub schema: Value,
-    /// Private `x-kubewright-*` extensions that this module does not process, such as `x-kubewright-column`, by the path of
-    /// their node.
+    /// Private `x-kubewright-*` extensions that this module does not process, such as `x-kubewright-column`, by the
+    /// path of their node.
     pub extensions: BTreeMap<String, BTreeMap<String, Value>>,
     /// The Rust field by path, as in `my_types::v1::LoggerSpec::time_interval`.
     pub rust_fields: BTreeMap<String, String>,

@@ -88,8 +88,8 @@ impl ControlPlane {
         kubectl(&self.assets, &self.kubeconfig, self.dir.path())
     }
 
-    /// Stops the API server and starts it again on its port, with the objects in etcd. Waits at most a minute until it is
-    /// ready.
+    /// Stops the API server and starts it again on its port, with the objects in etcd. Waits at most a minute until it
+    /// is ready.
     pub fn restart_api_server(&mut self) -> Result<()> {
         self.api_server.stop()?;
         let (dir, never) = (self.dir.path(), AtomicBool::new(false));

@@ -32,9 +32,9 @@ enum OnDrop {
 }
 
 impl Process {
-    /// Runs `command` with its output in `<dir>/<name>.log` and an empty environment: `ETCD_*` variables conflict with
-    /// etcd's flags, and `KUBE_FEATURE_*` variables change the served API. Its home is `dir`: kwok reads a configuration
-    /// from there.
+    /// Runs `command` with its output in `<dir>/<name>.log` and an empty environment:
+    /// `ETCD_*` variables conflict with etcd's flags, and `KUBE_FEATURE_*` variables change the served API. Its home is
+    /// `dir`: kwok reads a configuration from there.
     pub fn spawn(name: &'static str, mut command: Command, dir: &Path) -> Result<Process> {
         let log = dir.join(format!("{name}.log"));
         let out = File::create(&log).with_context(|| format!("cannot create {}", log.display()))?;

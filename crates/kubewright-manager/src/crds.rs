@@ -37,8 +37,9 @@ pub use plan::Plan;
 /// `status.storedVersions`. Managed fields of versions that are not served are moved to a served one, or removed if a
 /// webhook converts between the versions. Can be repeated after any failure.
 ///
-/// A cluster that serves `storagemigration.k8s.io` migrates the objects. Otherwise, and without the permission to create a
-/// StorageVersionMigration, this process writes each object, and records its progress in an annotation of the definition.
+/// A cluster that serves `storagemigration.k8s.io` migrates the objects. Otherwise, and without the permission to
+/// create a StorageVersionMigration, this process writes each object, and records its progress in an annotation of the
+/// definition.
 ///
 /// ```no_run
 /// # async fn migrate(client: kube::Client) -> Result<(), kubewright_manager::crds::CrdError> {
@@ -73,9 +74,10 @@ impl Definitions {
     }
 
     /// Lets webhooks convert the objects of definitions: those behind the Service of these names in a namespace. A
-    /// definition with the location of a webhook, which `#[k8s(conversion(service = ".."))]` declares, retains it. Their
-    /// CA bundles are written by others: by [`SelfManaged`](crate::serving::SelfManaged), or by cert-manager, if
-    /// `ca_from` is the namespace and the name of a Certificate, such as `system/serving-cert`.
+    /// definition with the location of a webhook, which `#[k8s(conversion(service = ".."))]` declares, retains it.
+    /// Their CA bundles are written by others: by
+    /// [`SelfManaged`](crate::serving::SelfManaged), or by cert-manager, if `ca_from` is the namespace and the name of
+    /// a Certificate, such as `system/serving-cert`.
     #[must_use]
     pub fn convert(
         mut self,

@@ -78,7 +78,8 @@ use signals::Signals;
 /// | `shutdown` | `readyz` | the manager is stopping |
 ///
 /// A manager that [serves webhooks](ManagerBuilder::serve_webhooks) is ready as soon as it serves them: it has no check
-/// `startup`, and caches are no condition. They can need its conversion webhook, which only gets requests when it is ready.
+/// `startup`, and caches are no condition. They can need its conversion webhook, which only gets requests when it is
+/// ready.
 ///
 /// # Example
 ///

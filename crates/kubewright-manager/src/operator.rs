@@ -73,9 +73,10 @@ type Print = Box<dyn Fn() -> Result<String, BoxError> + Send + Sync>;
 /// - informers and the event recorder run in every replica, controllers in the leader;
 /// - the events of [`ReconcileContext::event`](kubewright_runtime::ReconcileContext::event) and the metrics of
 ///   controllers need no declaration;
-/// - a reconciled kind with a status subresource can be updated and patched there, unless a controller allows other verbs
-///   for it;
-/// - a command that fails prints its error with all causes and ends with the exit code 1; an invalid command line with 2.
+/// - a reconciled kind with a status subresource can be updated and patched there, unless a controller allows other
+///   verbs for it;
+/// - a command that fails prints its error with all causes and ends with the exit code 1; an invalid command line with
+///   2.
 #[must_use = "an operator does nothing until its `main` is called"]
 pub struct Operator<O = NoOptions> {
     name: &'static str,

@@ -57,8 +57,8 @@ pub fn dependency(manifest: &Path) -> Result<Dependency, ManifestError> {
     first.map(Entry::into_dependency).ok_or_else(|| ManifestError::Missing(manifest.to_owned()))
 }
 
-/// Returns the edition of a package, also if it inherits it. For the manifest of a workspace without a package, it is the
-/// one to inherit.
+/// Returns the edition of a package, also if it inherits it. For the manifest of a workspace without a package, it is
+/// the one to inherit.
 pub fn edition(manifest: &Path) -> Option<String> {
     let content = read(manifest)?;
     match content.get("package") {

@@ -6,7 +6,7 @@
 //! - the image is replaced in memory, and no file of the project is changed;
 //! - custom resources are deleted while the operator runs, so that it can remove its finalizers, then the operator, the
 //!   definitions, and the namespace last;
-//! - a webhook that the objects do not have any more is removed, whoever owns its CA bundle;
+//! - a webhook that the objects do not have any more is removed, also if another program owns its CA bundle;
 //! - a namespace that the operator did not create is neither changed nor deleted, and one with workloads of others is
 //!   not deleted;
 //! - every wait is bounded, and an error lists what is missing.

@@ -52,8 +52,8 @@ pub struct Settings {
     /// Files of `config/prometheus` with further objects, such as alerts.
     #[serde(default)]
     pub prometheus_resources: Vec<String>,
-    /// Whether NetworkPolicies admit only connections to the ports of the metrics and of the webhooks, and to the metrics only
-    /// those of clients in namespaces with the label `metrics: enabled`.
+    /// Whether NetworkPolicies admit only connections to the ports of the metrics and of the webhooks, and to the
+    /// metrics only those of clients in namespaces with the label `metrics: enabled`.
     #[serde(default)]
     pub network_policy: bool,
     /// What the webhooks need besides.

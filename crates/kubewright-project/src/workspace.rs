@@ -321,8 +321,9 @@ fn nearest_workspace(start: &Path) -> Option<&Path> {
     start.ancestors().find(has_workspace)
 }
 
-/// Returns a command of the running cargo in the workspace. Variables about the package of this program are removed: build
-/// scripts that depend on them would run again, and their dependents would be compiled again, after every such command.
+/// Returns a command of the running cargo in the workspace. Variables about the package of this program are removed:
+/// build scripts that depend on them would run again, and their dependents would be compiled again, after every such
+/// command.
 pub fn cargo(args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Command {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
     let mut command = Command::new(cargo);

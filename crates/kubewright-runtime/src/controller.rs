@@ -66,22 +66,22 @@ use watch::Subscription;
 ///   recorded in its [gates](ControllerBuilder::read_your_writes);
 /// - a reconciliation that fails, times out or panics is retried with a back-off. A terminal error is not retried and
 ///   resets the back-off;
-/// - a panic of user code loses no key: an event for which a predicate panics matches, a mapping that panics is retried,
-///   and so is a key for which the mapping of a gate panics;
-/// - if an informer that it watches, or one of its factory, fails or is stopped, [`run`](Self::run) stops and returns an
-///   error with its name;
+/// - a panic of user code loses no key: an event for which a predicate panics matches, a mapping that panics is
+///   retried, and so is a key for which the mapping of a gate panics;
+/// - if an informer that it watches, or one of its factory, fails or is stopped, [`run`](Self::run) stops and returns
+///   an error with its name;
 /// - a reconciliation that only the writes of its client to the object caused is counted, and a loop of them is logged;
 /// - initial objects do not delay changes, and do not starve, as the queue has ageing;
 /// - in the work of a [`LeaderElector`](crate::LeaderElector), no reconciliation is polled after the time at which the
 ///   work must have ended, even if the process was paused;
-/// - with a [sharding](ControllerBuilder::sharding), only keys in the slots of this replica are processed. All keys of a
-///   slot are processed once when it is acquired, and a slot is released when none of its keys is being processed;
+/// - with a [sharding](ControllerBuilder::sharding), only keys in the slots of this replica are processed. All keys of
+///   a slot are processed once when it is acquired, and a slot is released when none of its keys is being processed;
 /// - when stopped, running reconciliations can complete within the graceful shutdown timeout and are then cancelled. No
-///   task outlives [`run`](Self::run), unless it blocks its thread: the error then contains its key, and the process must
-///   be exited. A reconciler that blocks needs `tokio::task::spawn_blocking`, and the runtime a second thread;
-/// - every reconciliation has a `tracing` span `reconcile`, which contains the events and requests of the reconciler, with
-///   the fields of controller-runtime's logger: `controller`, `namespace`, `name`, `reconcileID`. The field `trigger` is
-///   why the key was in the queue, such as `ConfigMap updated` or `retry`.
+///   task outlives [`run`](Self::run), unless it blocks its thread: the error then contains its key, and the process
+///   must be exited. A reconciler that blocks needs `tokio::task::spawn_blocking`, and the runtime a second thread;
+/// - every reconciliation has a `tracing` span `reconcile`, which contains the events and requests of the reconciler,
+///   with the fields of controller-runtime's logger: `controller`, `namespace`, `name`, `reconcileID`. The field
+///   `trigger` is why the key was in the queue, such as `ConfigMap updated` or `retry`.
 ///
 /// A controller starts no informer unless it has a factory to [start](ControllerBuilder::start_factory). Its queue is
 /// filled from the time it is [built](ControllerBuilder::build), so a replica that waits for leadership is warm when it
@@ -295,9 +295,9 @@ impl Controller {
         result
     }
 
-    /// Runs until the process receives SIGTERM or SIGINT, and then stops, as [`run`](Self::run) does when cancelled. The
-    /// process continues: return from `main` afterwards. Further signals are ignored, as the graceful shutdown timeout
-    /// limits the stop.
+    /// Runs until the process receives SIGTERM or SIGINT, and then stops, as
+    /// [`run`](Self::run) does when cancelled. The process continues: return from `main` afterwards. Further signals
+    /// are ignored, as the graceful shutdown timeout limits the stop.
     ///
     /// # Errors
     /// Fails like `run`, or if the handler of the signals cannot be installed.

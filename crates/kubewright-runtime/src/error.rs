@@ -102,8 +102,8 @@ impl Error {
         Self::with_cause(verb, resource, name, Cause::InvalidOwner(owner_namespace.to_owned()))
     }
 
-    /// Returns the error of kube's client; `None` if the request was not sent: the object has no name, an invalid owner or
-    /// is for another namespace, the kind does not grant the verb, or the controller does not watch it.
+    /// Returns the error of kube's client; `None` if the request was not sent: the object has no name, an invalid owner
+    /// or is for another namespace, the kind does not grant the verb, or the controller does not watch it.
     pub fn kube_error(&self) -> Option<&kube::Error> {
         match &self.0.cause {
             Cause::Kube(error) => Some(error),
@@ -156,8 +156,8 @@ impl Error {
         self.has_reason(reason::INVALID, 422)
     }
 
-    /// Returns whether the owner of the object cannot be its owner: it is namespaced, and the object is cluster-scoped or
-    /// in another namespace. The garbage collector would delete the object.
+    /// Returns whether the owner of the object cannot be its owner: it is namespaced, and the object is cluster-scoped
+    /// or in another namespace. The garbage collector would delete the object.
     pub fn is_invalid_owner(&self) -> bool {
         matches!(self.0.cause, Cause::InvalidOwner(_))
     }

@@ -42,8 +42,8 @@ const QUEUE_CAPACITY: usize = 1000;
 /// [other controllers](Self::for_controller).
 ///
 /// Guarantees:
-/// - recording never blocks and never fails: an event is queued, and the [`EventWorker`] writes it. If 1000 events wait,
-///   or the worker has stopped, the event is dropped and counted;
+/// - recording never blocks and never fails: an event is queued, and the [`EventWorker`] writes it. If 1000 events
+///   wait, or the worker has stopped, the event is dropped and counted;
 /// - equal events are one series: the first one creates an event, the second one patches its `series` at once, and
 ///   later ones are counted and written every 30 minutes. A series without an event for 6 minutes is written a last
 ///   time, and the next event starts a new one;
@@ -51,12 +51,13 @@ const QUEUE_CAPACITY: usize = 1000;
 ///   object and note (or [series key](NewEvent::series_key)) are equal. The resource version of an object is ignored;
 /// - if more than 10 different notes of otherwise equal events are recorded within 10 minutes, one event with the note
 ///   `(combined from similar events): ..` represents the remaining ones;
-/// - the creation of an event and the first patch of a series take a token of the object: 25 at once, and one more every
-///   5 minutes. Without a token a new event is dropped and counted, and a repeated event is only counted in its series;
+/// - the creation of an event and the first patch of a series take a token of the object: 25 at once, and one more
+///   every 5 minutes. Without a token a new event is dropped and counted, and a repeated event is only counted in its
+///   series;
 /// - memory is bounded: the 10,000 most recent series are known. The count of an older one is written when it is
 ///   evicted;
-/// - requests that fail with 429, a 5xx code or without a response are retried with a back-off, up to 12 tries in all. An
-///   event that no longer exists is created again. Other failures are logged and counted;
+/// - requests that fail with 429, a 5xx code or without a response are retried with a back-off, up to 12 tries in all.
+///   An event that no longer exists is created again. Other failures are logged and counted;
 /// - every event is accepted by the validation of the API server: texts are cut to their maximum length, and empty ones
 ///   are replaced, see [`NewEvent::new`];
 /// - when the worker is stopped, it writes what was recorded before, within the

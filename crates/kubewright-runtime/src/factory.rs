@@ -261,8 +261,8 @@ impl InformerFactory {
         }
     }
 
-    /// Waits until every requested informer has synced or [is forbidden](SharedInformer::is_forbidden), and at least one
-    /// has synced: one missing permission does not delay the others.
+    /// Waits until every requested informer has synced or [is forbidden](SharedInformer::is_forbidden), and at least
+    /// one has synced: one missing permission does not delay the others.
     ///
     /// # Errors
     /// Fails if one failed or was stopped, with the reason.
@@ -275,8 +275,8 @@ impl InformerFactory {
         select_ok(informers.iter().map(|informer| informer.wait_for_sync())).await.map(|_| ())
     }
 
-    /// Returns when the initial lists last received objects, or an informer was started; `None` if all have synced or none
-    /// runs. See [`SharedInformer::sync_progress`].
+    /// Returns when the initial lists last received objects, or an informer was started;
+    /// `None` if all have synced or none runs. See [`SharedInformer::sync_progress`].
     pub fn sync_progress(&self) -> Option<Instant> {
         self.informers().values().filter_map(|entry| entry.informer.sync_progress()).max()
     }

@@ -60,8 +60,8 @@ use shared_processor::SharedProcessor;
 /// - a deletion that was missed while the connection was down is reported when it is restored, even if the object was
 ///   recreated;
 /// - a handler that panics is reported and continues;
-/// - an object that cannot be decoded, or whose transform panics, is skipped: the store retains its last known state, if
-///   there is one, and [`last_error`](Self::last_error) names it until it can be decoded or is deleted. The other
+/// - an object that cannot be decoded, or whose transform panics, is skipped: the store retains its last known state,
+///   if there is one, and [`last_error`](Self::last_error) names it until it can be decoded or is deleted. The other
 ///   objects are not affected. [`DecodeErrorPolicy`](crate::reflector::DecodeErrorPolicy) changes this;
 /// - an object whose filter panics is delivered, and one whose index function panics is not in the index;
 /// - every panic of user code is reported by `last_error`, the log and a metric, and ends nothing else;
@@ -228,8 +228,8 @@ impl<K: ApiObject> SharedInformer<K> {
         Ok(Events::new(self.0.processor.add_listener(options.listener, true)?, options.filter))
     }
 
-    /// Returns whether the initial objects are in the store and sent to the handlers, and the informer has not failed. A
-    /// [`HandlerRegistration`] reports whether its handler has processed them.
+    /// Returns whether the initial objects are in the store and sent to the handlers, and the informer has not failed.
+    /// A [`HandlerRegistration`] reports whether its handler has processed them.
     pub fn has_synced(&self) -> bool {
         self.0.processor.has_synced()
     }
@@ -291,9 +291,10 @@ impl<K: ApiObject> SharedInformer<K> {
         Some(reason.unwrap_or_else(|| format!("{}: no response yet", resource_name::<K>())))
     }
 
-    /// Returns why the objects may be outdated, with the last error: the informer has not synced, or its lists and watches
-    /// have failed for longer than this. `None` if they are up to date. With several namespaces, all of them must fail:
-    /// [`last_error`](Self::last_error) contains the errors of each, and the metric `reflector_failing` shows them.
+    /// Returns why the objects may be outdated, with the last error: the informer has not synced, or its lists and
+    /// watches have failed for longer than this.
+    /// `None` if they are up to date. With several namespaces, all of them must fail: [`last_error`](Self::last_error)
+    /// contains the errors of each, and the metric `reflector_failing` shows them.
     pub fn why_outdated(&self, tolerance: Duration) -> Option<String> {
         let failing = self.0.activities.iter().map(|activity| activity.failing().unwrap_or_default()).min();
         let failing = || failing.filter(|failing| *failing > tolerance).map(|failing| self.describe_failing(failing));
@@ -318,8 +319,8 @@ impl<K: ApiObject> SharedInformer<K> {
         }
     }
 
-    /// Returns when the initial lists last received objects, or the informer was started; `None` if it has synced or does
-    /// not run.
+    /// Returns when the initial lists last received objects, or the informer was started; `None` if it has synced or
+    /// does not run.
     pub fn sync_progress(&self) -> Option<Instant> {
         match self.has_synced() {
             true => None,
@@ -352,8 +353,8 @@ impl<K: ApiObject> SharedInformer<K> {
         lock(&self.0.sharding).clone()
     }
 
-    /// Returns a function that reports a panic of user code that processes the events of this informer. It does not keep
-    /// the informer alive.
+    /// Returns a function that reports a panic of user code that processes the events of this informer. It does not
+    /// keep the informer alive.
     pub(crate) fn panic_reporter(&self) -> PanicReporter {
         let processor = Arc::downgrade(&self.0.processor);
         Box::new(move |panicked| processor.upgrade().iter().for_each(|processor| processor.report_panic(panicked)))

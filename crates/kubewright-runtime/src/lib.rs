@@ -1,5 +1,5 @@
-//! Controllers of Kubernetes objects on kube's client: shared informers, listers, work queues and reconcilers, with typed
-//! clients, leader election and events.
+//! Controllers of Kubernetes objects on kube's client: shared informers, listers, work queues and reconcilers, with
+//! typed clients, leader election and events.
 //!
 //! ```no_run
 //! use std::sync::Arc;
@@ -23,9 +23,9 @@
 //! # }
 //! ```
 //!
-//! The types are generic: a kind is one of k8s-openapi, one of the derive `ApiObject`, or another one that implements
-//! kube's `Resource`. Generated clients instantiate them with their kinds. kube's client provides HTTP, TLS, retries and
-//! decoding.
+//! The types are generic: a kind is one of k8s-openapi, one of the derive
+//! `ApiObject`, or another one that implements kube's `Resource`. Generated clients instantiate them with their kinds.
+//! kube's client provides HTTP, TLS, retries and decoding.
 //!
 //! The modules are layers. Each imports only from the lines above its own:
 //!

@@ -105,9 +105,9 @@ impl<O> ObjectEvent<O> {
 /// - applying the [events](Event) in order yields the server's objects, eventually: changes missed while the connection
 ///   was down are contained in the next events, as changes or as a list;
 /// - it never goes back in time, unless the server does: a list is at least as new as all previous events;
-/// - if the versions of the server go back, as after a restored backup, it lists the objects: at once if the server sends
-///   an older version, and otherwise after two watches without bookmarks. A server without bookmarks that has passed the
-///   last version in the meantime cannot be distinguished from one that did not go back;
+/// - if the versions of the server go back, as after a restored backup, it lists the objects: at once if the server
+///   sends an older version, and otherwise after two watches without bookmarks. A server without bookmarks that has
+///   passed the last version in the meantime cannot be distinguished from one that did not go back;
 /// - it relists only if necessary: not because a watch ended, was interrupted or rejected, or the server was busy, but
 ///   because the server no longer has the version (410) or keeps failing;
 /// - it reports every error and retries after [`Config::backoff`]; it never retries in a tight loop;

@@ -107,8 +107,8 @@ impl Sharding {
         Self::new(Field::Uid, config)
     }
 
-    /// Assigns objects to slots by their namespace: all objects of a namespace are in one slot, so that the informers of
-    /// all namespaced kinds can be sharded. The load is even if there are many namespaces of similar size.
+    /// Assigns objects to slots by their namespace: all objects of a namespace are in one slot, so that the informers
+    /// of all namespaced kinds can be sharded. The load is even if there are many namespaces of similar size.
     pub fn by_namespace(config: LeaderElectionConfig) -> Self {
         Self::new(Field::Namespace, config)
     }
@@ -134,8 +134,8 @@ impl Sharding {
         self.0.ownership.active()
     }
 
-    /// Returns why this replica has no Lease, if that has been so for longer than `tolerance`, for a readiness check: its
-    /// caches have not synced, or replicas of another program use the name. `None` if it has one, or does not run.
+    /// Returns why this replica has no Lease, if that has been so for longer than `tolerance`, for a readiness check:
+    /// its caches have not synced, or replicas of another program use the name. `None` if it has one, or does not run.
     pub fn why_waiting(&self, tolerance: Duration) -> Option<String> {
         self.0.status.why_waiting(tolerance)
     }

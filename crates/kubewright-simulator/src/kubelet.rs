@@ -1,5 +1,5 @@
-//! Kubelets: one per node, which sends heartbeats, runs the containers of its pods, reports their status and serves their
-//! logs.
+//! Kubelets: one per node, which sends heartbeats, runs the containers of its pods, reports their status and serves
+//! their logs.
 
 mod container;
 mod logs;

@@ -39,8 +39,8 @@ const REOPEN_TIMEOUT: Duration = Duration::from_secs(10);
 ///
 /// Guarantees:
 /// - it is used as a real one: the operator, the nodes and all clients reach the API server on a socket, at
-///   [`address`](Self::address), with the file [`kubeconfig`](Self::kubeconfig). Requests without the certificate in that
-///   file are rejected, and only its owner can read it;
+///   [`address`](Self::address), with the file [`kubeconfig`](Self::kubeconfig). Requests without the certificate in
+///   that file are rejected, and only its owner can read it;
 /// - when it has started, the kind `Logger` is served, every node is ready, and the operator runs;
 /// - agents are processes of the program [`LocalClusterConfig::agent`], which write real files below
 ///   [`directory`](Self::directory). The files of a Pod remain until its node removes the Pod, so that those on a

@@ -27,7 +27,8 @@ use crate::output::{both, print};
 #[derive(Parser)]
 #[command(name = "quickstart")]
 struct Args {
-    /// Run on the cluster of this kubeconfig instead of the embedded API server; created objects are removed at the end.
+    /// Run on the cluster of this kubeconfig instead of the embedded API server; created objects are removed at the
+    /// end.
     #[arg(long, value_name = "FILE")]
     kubeconfig: Option<PathBuf>,
     /// The CustomResourceDefinition to install; by default, the generated one.

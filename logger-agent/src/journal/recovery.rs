@@ -106,8 +106,8 @@ impl Recovery<'_> {
         Ok(segments)
     }
 
-    /// Returns the segments with their ages. The age of a segment is the time between the changes of those after it, each
-    /// at most the age of a segment: neither the clock at the start nor a single step of it makes all of them old.
+    /// Returns the segments with their ages. The age of a segment is the time between the changes of those after it,
+    /// each at most the age of a segment: neither the clock at the start nor a single step of it makes all of them old.
     fn closed(&self, segments: &[(u64, FileInfo)]) -> VecDeque<Closed> {
         let (mut closed, mut age, mut later) = (VecDeque::new(), Duration::ZERO, None::<SystemTime>);
         for (first, file) in segments.iter().rev() {

@@ -235,8 +235,8 @@ fn activity_source(source: Source) -> &'static dyn ActivitySource {
     }
 }
 
-/// Rejects requests of web pages: browsers send them to loopback addresses, and without a preflight unless their content
-/// type is JSON.
+/// Rejects requests of web pages: browsers send them to loopback addresses, and without a preflight unless their
+/// content type is JSON.
 fn check_web_page(headers: &HeaderMap) -> Result<(), Failure> {
     if headers.contains_key(ORIGIN) || headers.contains_key("sec-fetch-site") {
         return Err(Failure::WebPage);

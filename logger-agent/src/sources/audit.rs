@@ -1,7 +1,7 @@
 //! Audit events of an API server: `POST /audit` with an `EventList`, as `--audit-webhook-config-file` sends them.
 //!
-//! The API server sends events at least once. The id of a record is the audit id and the stage of its event, so that
-//! an event that is sent again is not written again. No event is a reason to reject those of others: the API server does
+//! The API server sends events at least once. The id of a record is the audit id and the stage of its event, so that an
+//! event that is sent again is not written again. No event is a reason to reject those of others: the API server does
 //! not repeat a rejected list.
 
 use std::fmt;
@@ -72,7 +72,8 @@ impl ActivitySource for Audit {
     }
 }
 
-/// Returns the draft of an event. One that other parsers reject becomes a string: requests of clients can have any depth.
+/// Returns the draft of an event. One that other parsers reject becomes a string: requests of clients can have any
+/// depth.
 fn draft(event: &RawValue) -> Draft {
     let text = event.get();
     let is_encoded = !is_portable(text) && text.len() <= MAX_ENCODED;

@@ -7,8 +7,8 @@ use crate::record::Parts;
 /// The maximum depth of a value: common parsers accept 128 or more, and a record adds one.
 pub const MAX_DEPTH: usize = 100;
 
-/// Returns whether other parsers accept a value with a valid syntax: it is not deeper than [`MAX_DEPTH`], and its escapes
-/// are Unicode.
+/// Returns whether other parsers accept a value with a valid syntax: it is not deeper than [`MAX_DEPTH`], and its
+/// escapes are Unicode.
 #[must_use]
 pub fn is_portable(json: &str) -> bool {
     let mut depth = 0_usize;

@@ -1,5 +1,5 @@
-//! The checks across the keys of `#[convert(..)]`, one function each. What concerns the other version is checked by rustc
-//! in the emitted constants.
+//! The checks across the keys of `#[convert(..)]`, one function each. What concerns the other version is checked by
+//! rustc in the emitted constants.
 
 use std::collections::BTreeSet;
 

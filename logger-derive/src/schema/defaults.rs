@@ -11,7 +11,8 @@ use super::{
 };
 use crate::attr::{self, SerdeDefault};
 
-/// Moves the default of a type to its fields, because the shadow has no `Default`. Returns the functions of the defaults.
+/// Moves the default of a type to its fields, because the shadow has no `Default`. Returns the functions of the
+/// defaults.
 pub(super) fn transfer(input: &DeriveInput, shadow: &mut DeriveInput, krate: &TokenStream) -> Option<TokenStream> {
     let default = container_default(&input.attrs);
     parse::remove_serde_key(&mut shadow.attrs, "default");
@@ -52,7 +53,8 @@ pub(super) fn transfer(input: &DeriveInput, shadow: &mut DeriveInput, krate: &To
     })
 }
 
-/// Returns the bounds of a generic type that its default requires: without `Serialize`, schemars silently omits defaults.
+/// Returns the bounds of a generic type that its default requires: without `Serialize`, schemars silently omits
+/// defaults.
 pub(super) fn bounds(input: &DeriveInput, krate: &TokenStream) -> Vec<WherePredicate> {
     let Some(default) = container_default(&input.attrs) else { return Vec::new() };
     let parameters = input.generics.type_params().map(|parameter| &parameter.ident);

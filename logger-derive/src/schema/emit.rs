@@ -1,5 +1,5 @@
-//! Emits the attribute as constants of `kubewright_core::schema`: keywords of the CRD schema, and extension keywords for
-//! the generator.
+//! Emits the attribute as constants of `kubewright_core::schema`: keywords of the CRD schema, and extension keywords
+//! for the generator.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};

@@ -7,7 +7,8 @@ use syn::{Data, DeriveInput, Field, Fields, GenericArgument, PathArguments, Type
 use super::parse::has_serde_key;
 use crate::defaults::parse::mentions;
 
-/// Emits the checks of all maps in the fields, and for a type that is not a string in JSON the marker that rejects it as a key.
+/// Emits the checks of all maps in the fields, and for a type that is not a string in JSON the marker that rejects it
+/// as a key.
 pub(super) fn emit(input: &DeriveInput, fields: &[&Field], krate: &TokenStream) -> TokenStream {
     let checks = fields.iter().flat_map(|field| checks(input, field, krate));
     let marker = is_object(input).then(|| {
@@ -79,8 +80,8 @@ fn find_keys<'a>(ty: &'a Type, keys: &mut Vec<&'a Type>) {
     types.into_iter().for_each(|ty| find_keys(ty, keys));
 }
 
-/// Whether the JSON encoding is an object: that of a struct with named fields, or of an enum with data. serde attributes can
-/// change the encoding.
+/// Whether the JSON encoding is an object: that of a struct with named fields, or of an enum with data. serde
+/// attributes can change the encoding.
 fn is_object(input: &DeriveInput) -> bool {
     let has_data = match &input.data {
         Data::Struct(data) => matches!(data.fields, Fields::Named(_)),

@@ -61,8 +61,8 @@ impl SchemaAttr {
         rules
     }
 
-    /// Returns the rules that compare a value with the old one. The enclosing object has those for values that are set or
-    /// unset.
+    /// Returns the rules that compare a value with the old one. The enclosing object has those for values that are set
+    /// or unset.
     fn update_rules(&self) -> Vec<Rule> {
         let mut rules = Vec::new();
         rules.extend(self.immutable.is_present().then(|| Rule::new("self == oldSelf", "it is immutable")));

@@ -7,8 +7,8 @@ use logger_types::v2::{LoggerDurability, LoggerRotation, LoggerSource, LoggerSpe
 use super::pod::DIRECTORY;
 use crate::validation::bytes;
 
-/// Returns the variables. Options that the spec does not declare have the defaults of the agent, so that their variables
-/// are absent.
+/// Returns the variables. Options that the spec does not declare have the defaults of the agent, so that their
+/// variables are absent.
 pub(super) fn environment(spec: &LoggerSpec) -> Vec<EnvVarApply> {
     let pod_name = ObjectFieldSelectorApply::new().with_api_version("v1").with_field_path("metadata.name");
     let mut variables = vec![

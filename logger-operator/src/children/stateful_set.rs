@@ -17,8 +17,8 @@ use crate::names::Names;
 const REVISION_LABEL: &str = "controller-revision-hash";
 const DEFAULT_ACCESS_MODE: &str = "ReadWriteOnce";
 
-/// The claims outlive the StatefulSet, which is the default of Kubernetes. Agents are independent of each other, so they
-/// are started in parallel; an update replaces them one by one.
+/// The claims outlive the StatefulSet, which is the default of Kubernetes. Agents are independent of each other, so
+/// they are started in parallel; an update replaces them one by one.
 pub(super) fn stateful_set(names: &Names, spec: &LoggerSpec, replicas: i32, agent: &AgentOptions) -> StatefulSetApply {
     let claim = spec.storage.as_ref().and_then(|storage| storage.volume_claim.as_ref());
     let spec = StatefulSetSpecApply::new()

@@ -1,7 +1,7 @@
 //! promtool validates the alerts that the program prints, and runs their unit tests.
 //!
-//! Without promtool the tests are ignored, and one line describes how to get it. With `KUBEWRIGHT_REQUIRE_TOOLS=1` that is
-//! a failure.
+//! Without promtool the tests are ignored, and one line describes how to get it. With `KUBEWRIGHT_REQUIRE_TOOLS=1` that
+//! is a failure.
 
 use std::{
     env,

@@ -66,7 +66,8 @@ pub struct LoggerSpec {
     pub durability: Option<LoggerDurability>,
     /// Where files are stored. Defaults to an `emptyDir`.
     pub storage: Option<LoggerStorage>,
-    /// The compute resources of an instance. Defaults to requests of 10m CPU and 32Mi memory, and a limit of 128Mi memory.
+    /// The compute resources of an instance. Defaults to requests of 10m CPU and 32Mi memory, and a limit of 128Mi
+    /// memory.
     pub resources: Option<ResourceRequirements>,
 }
 

@@ -101,9 +101,9 @@ impl Observation {
         self.ready() == 0 && self.available_nodes() > 0
     }
 
-    /// Returns whether as many agents are ready as desired, as far as there are nodes: agents share none. Nodes that are
-    /// lost do not count, also before that is noticed. Until then, a rollout counts their agents as available and can
-    /// delete one that is ready.
+    /// Returns whether as many agents are ready as desired, as far as there are nodes: agents share none. Nodes that
+    /// are lost do not count, also before that is noticed. Until then, a rollout counts their agents as available and
+    /// can delete one that is ready.
     pub fn has_recovered(&self, desired: usize, lost: &[String]) -> bool {
         let (on_lost, remaining): (Vec<_>, Vec<_>) = self.agents.iter().partition(|agent| lost.contains(&agent.node));
         let ready = remaining.into_iter().filter(|agent| agent.is_ready()).count();

@@ -6,8 +6,8 @@ use tokio::time::Instant;
 
 use super::{Error, Fault, Observation, Observer};
 
-/// How long a Logger can take to recover. It covers the grace period of nodes, the toleration and the pace of evictions,
-/// and the start of agents, on a busy host.
+/// How long a Logger can take to recover. It covers the grace period of nodes, the toleration and the pace of
+/// evictions, and the start of agents, on a busy host.
 const RECOVERY: Duration = Duration::from_secs(180);
 
 /// A cluster whose parts can fail.
@@ -209,8 +209,8 @@ fn median_and_maximum(durations: &[Duration]) -> String {
     }
 }
 
-/// Injects every kind of fault in a fixed order: the drain and the loss of each node in turn, the loss of each zone, and
-/// those without nodes. Each is repaired after the Logger has recovered from it.
+/// Injects every kind of fault in a fixed order: the drain and the loss of each node in turn, the loss of each zone,
+/// and those without nodes. Each is repaired after the Logger has recovered from it.
 ///
 /// # Errors
 /// Fails at the first violation.

@@ -1,5 +1,5 @@
-//! A replica of a small operator: it copies the desired value of ConfigMaps to the observed one while it is the leader, or
-//! of those in its slots, and records each reconciliation in a journal.
+//! A replica of a small operator: it copies the desired value of ConfigMaps to the observed one while it is the leader,
+//! or of those in its slots, and records each reconciliation in a journal.
 //!
 //! The only argument is [`Options`] in JSON. The program stops on SIGTERM. An error is written to the standard error,
 //! and the exit code is then 1.

@@ -1,5 +1,5 @@
-//! Conversion by a webhook that the server calls over TLS: three versions, two of which are not stored, and what users see
-//! if the webhook responds wrongly or not at all.
+//! Conversion by a webhook that the server calls over TLS: three versions, two of which are not stored, and what users
+//! see if the webhook responds wrongly or not at all.
 
 mod converter;
 

@@ -27,7 +27,7 @@ const DEFINITION: &str = "parcels.releases.example.org";
 const CONFIGURATION: &str = "releases-validating-webhook-configuration";
 const SERVICE: &str = "releases-webhook-service";
 
-/// Who writes the CA bundles.
+/// The program that writes the CA bundles.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Injector {
     /// The operator itself.

@@ -1,8 +1,8 @@
 //! The chart of the Logger operator: helm renders every combination of its switches and lints those that differ from
 //! all or none by two, the defaults render the objects of `config/default`, and the server accepts every object.
 //!
-//! Without helm the tests are ignored, and one line describes how to build it. With `KUBEWRIGHT_REQUIRE_TOOLS=1` that is a
-//! failure.
+//! Without helm the tests are ignored, and one line describes how to build it. With `KUBEWRIGHT_REQUIRE_TOOLS=1` that
+//! is a failure.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -31,8 +31,8 @@ fn start(control_plane: &ControlPlane, identity: &str, directory: &Path) -> Resu
 struct Log(PathBuf);
 
 impl Log {
-    /// Returns the leaders one after another. No identity occurs twice if there was one leader at a time. The line that a
-    /// process was about to write when it was paused is ignored: no lease can prevent it.
+    /// Returns the leaders one after another. No identity occurs twice if there was one leader at a time. The line that
+    /// a process was about to write when it was paused is ignored: no lease can prevent it.
     fn leaders(&self) -> Vec<String> {
         let text = std::fs::read_to_string(&self.0).unwrap_or_default();
         let lines: Vec<&str> = text.lines().collect();

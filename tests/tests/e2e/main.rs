@@ -1,5 +1,5 @@
-//! End-to-end tests on a real etcd and kube-apiserver: every scenario, the corpora, kubectl, the manifests, the
-//! chart, the bundle, webhooks and their certificates, the permissions of the operator, the quickstart, the demo and the
+//! End-to-end tests on a real etcd and kube-apiserver: every scenario, the corpora, kubectl, the manifests, the chart,
+//! the bundle, webhooks and their certificates, the permissions of the operator, the quickstart, the demo and the
 //! operator in one file.
 //!
 //! Without a control plane the tests are ignored, and one line describes how to build one. With

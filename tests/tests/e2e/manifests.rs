@@ -37,8 +37,8 @@ fn the_server_accepts_every_rendered_object(control_plane: &ControlPlane) -> Res
     result.and(pod)
 }
 
-/// Returns whether the object can be applied. The definitions of Loggers are omitted, as other trials apply them, and so
-/// are objects of other projects unless their definitions are installed.
+/// Returns whether the object can be applied. The definitions of Loggers are omitted, as other trials apply them, and
+/// so are objects of other projects unless their definitions are installed.
 pub(super) fn is_appliable(object: &Value, is_installed: bool) -> bool {
     object["kind"] != "CustomResourceDefinition" && (is_installed || !is_external(object))
 }

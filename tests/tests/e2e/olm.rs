@@ -1,5 +1,5 @@
-//! The bundle of the Logger operator for Operator Lifecycle Manager: the server accepts its objects, and the validator of
-//! the Operator Framework accepts and rejects what `cargo xtask bundle validate` accepts and rejects.
+//! The bundle of the Logger operator for Operator Lifecycle Manager: the server accepts its objects, and the validator
+//! of the Operator Framework accepts and rejects what `cargo xtask bundle validate` accepts and rejects.
 //!
 //! Without operator-verify the comparison is ignored, and one line describes how to build it. With
 //! `KUBEWRIGHT_REQUIRE_TOOLS=1` that is a failure.

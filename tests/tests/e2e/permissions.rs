@@ -72,8 +72,8 @@ impl Scenario {
         Ok(scenario)
     }
 
-    /// Installs the roles and the definitions of `config/default`, and waits until the server authorizes by the roles. The
-    /// definitions have a conversion, whose CA bundle the operator writes.
+    /// Installs the roles and the definitions of `config/default`, and waits until the server authorizes by the roles.
+    /// The definitions have a conversion, whose CA bundle the operator writes.
     fn install_access(&self) -> Result<(), Failed> {
         let objects = built(&self.control_plane)?;
         let is_access = |object: &&Value| {

@@ -20,12 +20,12 @@ const REPOSITORY: &str = "kubewright-test-repository";
 /// The libraries in the base image of the Dockerfile.
 const LIBRARIES: [&str; 5] = ["ld-linux", "libc.so.6", "libgcc_s.so.1", "libm.so.6", "linux-vdso.so.1"];
 
-/// The author changes the source of the crates to a repository and commits; another user, with another home and an empty
-/// cache of repositories, clones the project. Cargo resolves it with the committed lock file, and the steps of its
-/// Dockerfile build the operator.
+/// The author changes the source of the crates to a repository and commits; another user, with another home and an
+/// empty cache of repositories, clones the project. Cargo resolves it with the committed lock file, and the steps of
+/// its Dockerfile build the operator.
 ///
-/// Cargo compares the paths of the packages of the registry, so that those in another directory would be compiled again.
-/// Thus the resolution uses the `CARGO_HOME` of the other user, with the registry of this machine in it, and the
+/// Cargo compares the paths of the packages of the registry, so that those in another directory would be compiled
+/// again. Thus the resolution uses the `CARGO_HOME` of the other user, with the registry of this machine in it, and the
 /// compilation that of this machine. Both users are the same one for the operating system.
 pub(super) fn another_user_builds_a_clone_and_its_image(scaffold: &Scaffold) {
     let author = UserProject::create("clone-author", "my-operator", env!("CARGO_TARGET_TMPDIR"));

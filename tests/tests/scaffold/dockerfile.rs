@@ -1,5 +1,5 @@
-//! The steps of a Dockerfile without a container engine: each stage has a directory in place of the root of its image, and
-//! commands run on this machine.
+//! The steps of a Dockerfile without a container engine: each stage has a directory in place of the root of its image,
+//! and commands run on this machine.
 
 use std::{
     fs,
@@ -120,8 +120,8 @@ impl Build<'_> {
         }
     }
 
-    /// Runs a command with the compiler and the caches of this machine. The profile is that of the tests, whose compiled
-    /// dependencies are shared: to optimize all of them would take many minutes.
+    /// Runs a command with the compiler and the caches of this machine. The profile is that of the tests, whose
+    /// compiled dependencies are shared: to optimize all of them would take many minutes.
     fn execute(&self, stage: &Image, args: &[&str]) {
         let is_mount = |arg: &&&str| arg.starts_with("--mount=");
         for mount in args.iter().take_while(is_mount) {

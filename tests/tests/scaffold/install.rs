@@ -134,7 +134,8 @@ impl Installed<'_> {
         self.server.kubectl(&[&wait, &DEFINITIONS[..]].concat()).map(drop)
     }
 
-    /// Runs a command of helm that creates the Job of the chart, runs the Job meanwhile, and returns the output of the Job.
+    /// Runs a command of helm that creates the Job of the chart, runs the Job meanwhile, and returns the output of the
+    /// Job.
     fn release(&self, command: &[&str]) -> Result<String, Failed> {
         let server = self.server;
         assert_eq!(server.get(RELEASED, "job", "my-operator-crds")?, Value::Null, "the last Job is deleted");

@@ -1,8 +1,9 @@
-//! Projects of `cargo kubewright init`: from the empty folder to green tests, installed on API servers, moved, and built
-//! by another user and by their Dockerfile.
+//! Projects of `cargo kubewright init`: from the empty folder to green tests, installed on API servers, moved, and
+//! built by another user and by their Dockerfile.
 //!
-//! Without a control plane, helm or the definitions of other projects nothing is installed, and one line describes how to
-//! get them. With `KUBEWRIGHT_REQUIRE_CONTROL_PLANE=1` and `KUBEWRIGHT_REQUIRE_TOOLS=1`, as in CI, that is a failure.
+//! Without a control plane, helm or the definitions of other projects nothing is installed, and one line describes how
+//! to get them. With `KUBEWRIGHT_REQUIRE_CONTROL_PLANE=1` and `KUBEWRIGHT_REQUIRE_TOOLS=1`, as in CI, that is a
+//! failure.
 
 mod clone;
 mod dockerfile;

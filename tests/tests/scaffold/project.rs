@@ -1,5 +1,5 @@
-//! A project of `cargo kubewright init` from the empty folder to checked manifests: it compiles without warnings, its tests
-//! pass, and what it generates is up to date.
+//! A project of `cargo kubewright init` from the empty folder to checked manifests: it compiles without warnings, its
+//! tests pass, and what it generates is up to date.
 
 use std::{
     fs,

@@ -67,8 +67,8 @@ impl Fixture {
         Ok(self.cluster.start_operator()?)
     }
 
-    /// Checks the files on nodes with `logger-agent verify`. A torn tail is no error: it is the end of a record that was
-    /// not acknowledged, which the agent removes at its next start.
+    /// Checks the files on nodes with `logger-agent verify`. A torn tail is no error: it is the end of a record that
+    /// was not acknowledged, which the agent removes at its next start.
     pub(crate) async fn verify(&self, is_included: impl Fn(&str) -> bool) -> Result<(), Error> {
         for directory in self.cluster.data_directories() {
             let mut parts = directory.components().filter_map(|part| part.as_os_str().to_str());

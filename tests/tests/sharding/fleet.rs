@@ -204,8 +204,8 @@ impl Fleet {
         entries.filter(|entry| matches!(entry.event, Event::Started(_))).count()
     }
 
-    /// Prints the longest time for which a slot had no owner, and fails if one exceeds the limit, counted from the end of
-    /// the last fault in it.
+    /// Prints the longest time for which a slot had no owner, and fails if one exceeds the limit, counted from the end
+    /// of the last fault in it.
     pub(super) fn assert_owned(&self, within: &Range<Duration>, faults: &[Fault], limit: Duration, latency: &Latency) {
         let gaps = gaps(&self.ended, within);
         let length = |gap: &Gap| {

@@ -1,9 +1,9 @@
-//! Replicas that share the keys of an operator, as processes on a real etcd and kube-apiserver: chaos, replicas that are
-//! added and removed, and two programs with one name.
+//! Replicas that share the keys of an operator, as processes on a real etcd and kube-apiserver: chaos, replicas that
+//! are added and removed, and two programs with one name.
 //!
 //! By default the chaos lasts forty seconds, and until each fault has occurred. `SHARDING=10m` (or `s`, `h`) selects
-//! another time, with more objects. A seed determines the faults. It is printed, and taken from `SHARDING_SEED` if that is
-//! set.
+//! another time, with more objects. A seed determines the faults. It is printed, and taken from `SHARDING_SEED` if that
+//! is set.
 
 mod chaos;
 mod fleet;

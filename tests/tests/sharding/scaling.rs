@@ -50,8 +50,8 @@ fn run(control_plane: &ControlPlane) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Returns the number of slots that replicas have acquired, and fails if one that has no more slots than before released
-/// one.
+/// Returns the number of slots that replicas have acquired, and fails if one that has no more slots than before
+/// released one.
 fn acquired(before: &[SlotSet], after: &[SlotSet]) -> usize {
     let missing = |slots: &SlotSet, other: &SlotSet| slots.iter().filter(|slot: &Slot| !other.contains(*slot)).count();
     let moves = before.iter().zip(after).map(|(before, after)| (missing(after, before), missing(before, after)));

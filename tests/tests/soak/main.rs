@@ -1,12 +1,12 @@
-//! A soak on a real etcd and kube-apiserver with an unreliable connection, with all parts in one process: informers with
-//! plain and compact objects, and two managers that share the keys of a controller and are replaced.
+//! A soak on a real etcd and kube-apiserver with an unreliable connection, with all parts in one process: informers
+//! with plain and compact objects, and two managers that share the keys of a controller and are replaced.
 //!
-//! The resident memory, the tasks and the file descriptors of the last third of the time equal those of the first third,
-//! within the tolerances of [`samples`]. In the end every change is reconciled, and every cache and handler has the
-//! objects of the server.
+//! The resident memory, the tasks and the file descriptors of the last third of the time equal those of the first
+//! third, within the tolerances of [`samples`]. In the end every change is reconciled, and every cache and handler has
+//! the objects of the server.
 //!
-//! By default it lasts 45 s with 1,000 objects. `SOAK=1h` (or `s`, `m`) selects another time, with 20,000 objects. A seed
-//! determines the faults. It is printed, and taken from `SOAK_SEED` if that is set.
+//! By default it lasts 45 s with 1,000 objects. `SOAK=1h` (or `s`, `m`) selects another time, with 20,000 objects. A
+//! seed determines the faults. It is printed, and taken from `SOAK_SEED` if that is set.
 
 mod faults;
 mod observed;

@@ -1,5 +1,5 @@
-//! Adopted kinds of kube's derive: the definitions that fakes serve, apply configurations, and a client in the crate of the
-//! kinds.
+//! Adopted kinds of kube's derive: the definitions that fakes serve, apply configurations, and a client in the crate of
+//! the kinds.
 
 use std::{fs, process::ExitCode};
 

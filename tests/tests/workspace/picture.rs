@@ -3,7 +3,8 @@
 //! - neither the address of the API server, nor the directory of the files, nor the durations of the steps;
 //! - of the events, whose number differs because slow handlers receive coalesced ones, those of the creation and of the
 //!   deletion, and the latest one at the end of the steps that wait for the status;
-//! - of the Pods and files after the loss of an agent, whose order differs, the replacement and the file of the lost agent.
+//! - of the Pods and files after the loss of an agent, whose order differs, the replacement and the file of the lost
+//!   agent.
 //!
 //! These lines are compared after a normalization:
 //!
@@ -127,8 +128,8 @@ fn the_picture_is_small_and_needs_no_other_resources() {
     }
 }
 
-/// Returns the output of a run with these names. If it is late, the event of step 4 is in that step, and the Pods of step 8
-/// and the files have another order.
+/// Returns the output of a run with these names. If it is late, the event of step 4 is in that step, and the Pods of
+/// step 8 and the files have another order.
 fn run([lost, survivor, replacement]: [&str; 3], [first, second, third]: [&str; 3], is_late: bool) -> String {
     let available = "  MODIFIED a  Available, 2 of 2";
     let (early, late) = if is_late { ("  MODIFIED a  Unavailable", available) } else { (available, "") };

@@ -1,5 +1,5 @@
-//! `bench apiserver`: the API server in memory, in process and on a socket, with and without TLS and RBAC, compared with
-//! a real etcd and kube-apiserver.
+//! `bench apiserver`: the API server in memory, in process and on a socket, with and without TLS and RBAC, compared
+//! with a real etcd and kube-apiserver.
 
 mod rows;
 pub(crate) mod servers;

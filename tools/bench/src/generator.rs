@@ -18,8 +18,8 @@ use crate::{
 /// The options of the benchmark.
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// The numbers of kinds, each with four types and a list. `1000/20` are 1,000 kinds in 20 groups, each of which has a
-    /// types crate and a Go package.
+    /// The numbers of kinds, each with four types and a list. `1000/20` are 1,000 kinds in 20 groups, each of which has
+    /// a types crate and a Go package.
     #[arg(long, value_delimiter = ',', default_value = "1,100,1000,1000/20")]
     kinds: Vec<Size>,
     /// The number of alternations between Go and Rust.

@@ -50,8 +50,8 @@ struct Measured<'a> {
     is_reproducible: Option<bool>,
 }
 
-/// Runs the checks and the benchmark, and prints the tables. Fails if a program does not run in an empty root, or if the
-/// second build results in another one.
+/// Runs the checks and the benchmark, and prints the tables. Fails if a program does not run in an empty root, or if
+/// the second build results in another one.
 pub(crate) fn run(options: &Options) -> Result<()> {
     let path = paths::workspace_root().join("Dockerfile");
     let definition = Definition::parse(&files::read(&path)?)?;

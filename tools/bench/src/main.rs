@@ -44,7 +44,8 @@ enum Bench {
     /// Convert the objects of reviews with the conversion webhooks of controller-runtime and of our manager, without
     /// sockets.
     Conversion(conversion::Options),
-    /// Generate code for many kinds with the Go tools and our generator, and measure the time from an edit to all files.
+    /// Generate code for many kinds with the Go tools and our generator, and measure the time from an edit to all
+    /// files.
     Generator(generator::Options),
     /// Compile many kinds with serde and schemars only, with kube's derive and with ours; then the generated clients.
     Derive(derive::Options),

@@ -161,8 +161,8 @@ impl Project {
     }
 }
 
-/// Returns a cargo command in a project, with its profile and the shared target directory in which dependencies are built
-/// once.
+/// Returns a cargo command in a project, with its profile and the shared target directory in which dependencies are
+/// built once.
 pub(crate) fn cargo_in(directory: &Path, args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Command {
     let mut command = cargo::command(directory, args);
     command.env("CARGO_TARGET_DIR", target_dir());

@@ -1,5 +1,5 @@
-//! `bench sharding`: the capacity, memory and network traffic of one to five replicas that share the keys, on a real API
-//! server.
+//! `bench sharding`: the capacity, memory and network traffic of one to five replicas that share the keys, on a real
+//! API server.
 //!
 //! A reconciliation takes a fixed time without CPU, so that one machine has the capacity of several. The replicas are
 //! processes, each behind a proxy that counts its bytes.

@@ -2,7 +2,8 @@
 //!
 //! Arguments: kubeconfig, address of the API server, namespace, identity, the value that a changed object has, the time
 //! of a reconciliation in milliseconds, and the file to which the replica appends what happens: `slots 13` when the
-//! number of its slots changes, and `reconciled NAME NANOSECONDS`. It prints `ready` when it runs, and stops on SIGTERM.
+//! number of its slots changes, and `reconciled NAME NANOSECONDS`. It prints `ready` when it runs, and stops on
+//! SIGTERM.
 
 use std::{
     fs::File,

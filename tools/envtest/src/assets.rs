@@ -67,8 +67,8 @@ fn find_tool(module: &Module) -> Result<Option<PathBuf>> {
 
 /// Returns the binaries for a test suite, or the reason why it runs without them.
 ///
-/// The variables `KUBEWRIGHT_REQUIRE_CONTROL_PLANE` and `KUBEWRIGHT_SKIP_CONTROL_PLANE` count if they are 1. With the first, a
-/// missing control plane is an error; with the second, none is used.
+/// The variables `KUBEWRIGHT_REQUIRE_CONTROL_PLANE` and `KUBEWRIGHT_SKIP_CONTROL_PLANE` count if they are 1. With the
+/// first, a missing control plane is an error; with the second, none is used.
 pub(crate) fn find_optional(suite: &str) -> Result<Result<Assets, Absence>> {
     let is_set = |name| env::var_os(name).is_some_and(|value| value == "1");
     select(suite, is_set(REQUIRE_VARIABLE), is_set(SKIP_VARIABLE), Absence::NotFound, find)

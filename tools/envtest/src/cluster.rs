@@ -19,8 +19,8 @@ const STAGES: &str = include_str!("../kwok/stages.yaml");
 /// A running cluster. Dropping it stops it and removes its directory.
 ///
 /// kwok runs every Node that is created. Its pods behave as their annotations specify, which are those of
-/// `kubewright-simulator`. An image with the tag `missing` cannot be pulled. A node is cut off while the lease of its heartbeats, in the namespace `kube-node-lease`, has
-/// another holder: kwok then changes neither the node nor its pods.
+/// `kubewright-simulator`. An image with the tag `missing` cannot be pulled. A node is cut off while the lease of its
+/// heartbeats, in the namespace `kube-node-lease`, has another holder: kwok then changes neither the node nor its pods.
 ///
 /// Guarantees:
 /// - the components stop before the API server;

@@ -36,8 +36,8 @@ struct Downloaded {
 }
 
 impl GoModule {
-    /// Downloads the module with `go mod download`, unless it is in Go's cache, and returns the directory of its sources,
-    /// which is read-only. A hash that differs is an error.
+    /// Downloads the module with `go mod download`, unless it is in Go's cache, and returns the directory of its
+    /// sources, which is read-only. A hash that differs is an error.
     pub fn download(&self) -> Result<PathBuf> {
         let output = Command::new("go")
             .args(["mod", "download", "-json", &self.to_string()])

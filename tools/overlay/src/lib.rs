@@ -1,8 +1,8 @@
 //! Derives facts of Kubernetes' own types that k8s-openapi's schemas lack from a real API server's OpenAPI, and from
 //! their Go source.
 //!
-//! The output is `crates/kubewright-crd/src/structural/overlay.json` with one line for each type: `map`, its map type; `required`;
-//! and for its `fields` `list` and `keys`, the list type and the map keys, `map`, `default` and `format`.
+//! The output is `crates/kubewright-crd/src/structural/overlay.json` with one line for each type: `map`, its map type;
+//! `required`; and for its `fields` `list` and `keys`, the list type and the map keys, `map`, `default` and `format`.
 //!
 //! Two kinds of defaults in the OpenAPI are artefacts of Go and are omitted: the zero value of a required field, which
 //! Go always writes, and the empty object of a struct field that is not a pointer.

@@ -19,8 +19,8 @@ const REQUEST_BYTES: u64 = 16 * 1024;
 /// The help, in which envtest searches for flags.
 pub const HELP: &str = "The health check of etcd.\n\nFlags:\n  --listen-client-urls\n  --unsafe-no-fsync\n";
 
-/// Returns the address on which etcd serves clients with these arguments: the first URL of `--listen-client-urls`. Other
-/// flags have no effect.
+/// Returns the address on which etcd serves clients with these arguments: the first URL of `--listen-client-urls`.
+/// Other flags have no effect.
 ///
 /// # Errors
 /// Fails if the flag is missing, or its URL is not `http://` with an address and a port.
@@ -33,8 +33,8 @@ pub fn client_address(args: &[String]) -> Result<SocketAddr> {
     address.to_socket_addrs().with_context(invalid)?.next().with_context(invalid)
 }
 
-/// Responds to health checks, one after the other: `/health` succeeds, and other paths are not found. Does not return unless
-/// the socket fails.
+/// Responds to health checks, one after the other: `/health` succeeds, and other paths are not found. Does not return
+/// unless the socket fails.
 ///
 /// # Errors
 /// Fails if no connection can be accepted.

@@ -82,8 +82,8 @@ pub(crate) fn build(mut go: Command, packages: &[String], directory: &Path) -> R
     run(go.args(["build", "-buildvcs=false", "-o"]).arg(directory.join("")).args(packages), &program::log("go-build")?)
 }
 
-/// Runs the tests of packages, one package at a time, and returns them by package. `go` is a command in the directory of the
-/// module, and `log` names the files with the output.
+/// Runs the tests of packages, one package at a time, and returns them by package.
+/// `go` is a command in the directory of the module, and `log` names the files with the output.
 pub(crate) fn test(
     mut go: Command,
     packages: &[&Package],

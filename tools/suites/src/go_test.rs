@@ -84,10 +84,11 @@ impl Package {
         }
     }
 
-    /// Returns the outcomes of the tests without subtests, and of the specs of Ginkgo in place of the tests that run them.
+    /// Returns the outcomes of the tests without subtests, and of the specs of Ginkgo in place of the tests that run
+    /// them.
     ///
-    /// A test with subtests or specs is included if it fails and none of them does. The same applies to the package, with
-    /// the name `(package)`: then its build has failed, or the process has ended.
+    /// A test with subtests or specs is included if it fails and none of them does. The same applies to the package,
+    /// with the name `(package)`: then its build has failed, or the process has ended.
     pub(crate) fn outcomes(self, specs: Option<Outcomes>) -> Outcomes {
         let mut outcomes = Outcomes::default();
         for (name, outcome) in &self.tests {

@@ -59,8 +59,8 @@ pub enum FlagError {
     AuthorizationMode(String),
 }
 
-/// Translates the arguments of kube-apiserver: flags as `--name=value`, or as `--name` for `true`. The last occurrence of a
-/// flag counts.
+/// Translates the arguments of kube-apiserver: flags as `--name=value`, or as `--name` for `true`. The last occurrence
+/// of a flag counts.
 ///
 /// `--cert-dir` selects the certificate in it if it contains one and no flag selects another. The server collects no
 /// garbage, like kube-apiserver without kube-controller-manager.
@@ -106,7 +106,8 @@ fn names() -> impl Iterator<Item = &'static str> {
     translated.chain([AUTHORIZATION_MODE, CERT_DIR]).chain(IGNORED.iter().copied())
 }
 
-/// Returns the mode that allows what a list of modes allows: each of them can allow a request. Nodes have no dedicated mode.
+/// Returns the mode that allows what a list of modes allows: each of them can allow a request. Nodes have no dedicated
+/// mode.
 fn authorization_mode(modes: &str) -> Result<&'static str, FlagError> {
     let is_listed = |name| modes.split(',').any(|mode| mode == name);
     match modes.split(',').find(|mode| !["AlwaysAllow", "Node", "RBAC"].contains(mode)) {

@@ -70,8 +70,8 @@ fn packages() -> Result<Vec<Package>> {
 }
 
 impl Tested {
-    /// Copies the sources of the crate, completes its manifest, and returns the directory. A copy of the same version is
-    /// reused, with what cargo has compiled of it.
+    /// Copies the sources of the crate, completes its manifest, and returns the directory. A copy of the same version
+    /// is reused, with what cargo has compiled of it.
     fn check_out(&self, packages: &[Package]) -> Result<PathBuf> {
         let package = packages.iter().find(|package| package.name == self.name);
         let package = package.with_context(|| format!("the workspace does not depend on {}", self.name))?;

@@ -1,5 +1,5 @@
-//! The command line of the suites: runs test suites of other projects on the in-memory API server and on the real one, and
-//! compares the outcomes.
+//! The command line of the suites: runs test suites of other projects on the in-memory API server and on the real one,
+//! and compares the outcomes.
 
 mod cargo;
 mod client_go;
@@ -32,8 +32,9 @@ use crate::{
 
 /// Run test suites of other projects on the in-memory API server and on a real one, and compare the outcomes.
 ///
-/// Fails if a spec ends differently and is not in `tools/suites/differences.yaml`, or is in it and ends the same. Needs Go,
-/// network access and the binaries of `cargo xtask envtest build` and `cargo xtask envtest build components`.
+/// Fails if a spec ends differently and is not in
+/// `tools/suites/differences.yaml`, or is in it and ends the same. Needs Go, network access and the binaries of `cargo
+/// xtask envtest build` and `cargo xtask envtest build components`.
 #[derive(Parser)]
 #[command(name = "cargo xtask suites", bin_name = "cargo xtask suites", version)]
 struct Arguments {

@@ -71,8 +71,8 @@ impl Drop for Program {
     }
 }
 
-/// Runs a program to its end, and returns its status. Its standard output is written to the file, and its standard error to
-/// another one with the extension `err`. Fails if it does not end in the limit.
+/// Runs a program to its end, and returns its status. Its standard output is written to the file, and its standard
+/// error to another one with the extension `err`. Fails if it does not end in the limit.
 pub(crate) fn run(command: &mut Command, output: &Path, limit: Duration) -> Result<ExitStatus> {
     let name = command.get_program().display().to_string();
     let mut program = Program::start(command, create(output)?, create(&errors(output))?)?;

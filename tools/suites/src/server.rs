@@ -31,7 +31,8 @@ impl Server {
         Ok(Server { name: "real", title: "the real server", assets })
     }
 
-    /// Returns the in-memory API server, with the kubectl of the real one. Cargo has built its programs beside this one.
+    /// Returns the in-memory API server, with the kubectl of the real one. Cargo has built its programs beside this
+    /// one.
     pub(crate) fn ours(real: &Server) -> Result<Server> {
         let this = env::current_exe().and_then(|path| path.canonicalize()).context("cannot find this program")?;
         let directory = paths::home()?.join("assets");

@@ -20,7 +20,8 @@ pub fn workspace_root() -> PathBuf {
     Path::new(&package).join("../..").canonicalize().expect("the package is two levels below the root")
 }
 
-/// Returns the files of the repository with an extension, relative to the root and sorted. Files that git ignores are left out.
+/// Returns the files of the repository with an extension, relative to the root and sorted. Files that git ignores are
+/// left out.
 ///
 /// # Panics
 /// If git cannot list them.

@@ -1,4 +1,5 @@
-//! Folders are layers: a module imports only from its own layer and from those below, and modules have no import cycles.
+//! Folders are layers: a module imports only from its own layer and from those below, and modules have no import
+//! cycles.
 
 use std::collections::{BTreeMap, BTreeSet};
 

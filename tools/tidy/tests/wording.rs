@@ -74,6 +74,69 @@ fn pages_use_the_terms_of_the_field() {
     assert_none("words to replace", &violations);
 }
 
+/// Returns the documentation of a file, without blocks of code: their lines, and the text outside of links and
+/// backticks.
+fn documentation(source: &str) -> Vec<(usize, String)> {
+    let (code, link) = (Regex::new("`[^`]*`").unwrap(), Regex::new(r#"\]\([^)]*\)|^\[[^]]*\]:.*|"[^"]*""#).unwrap());
+    let mut is_code = false;
+    let mut found = Vec::new();
+    for (index, line) in source.lines().enumerate() {
+        let line = line.trim_start();
+        let Some(text) = line.strip_prefix("///").or_else(|| line.strip_prefix("//!")) else {
+            is_code = false;
+            continue;
+        };
+        if text.trim_start().starts_with("```") {
+            is_code = !is_code;
+        } else if !is_code {
+            let text = code.replace_all(text.trim(), "");
+            found.push((index + 1, link.replace_all(&text, "]").into_owned()));
+        }
+    }
+    found
+}
+
+/// Returns the files whose documentation is written by hand: neither generated nor an input of a test.
+fn written_files() -> Vec<(String, String)> {
+    let is_input = |file: &String| file.split('/').any(|part| ["ui", "shapes", "import", "reports"].contains(&part));
+    let files = files("rs").into_iter().filter(|file| !is_input(file));
+    files.map(|file| (read(&file), file)).filter(|(source, _)| !source.starts_with("// @generated")).collect()
+}
+
+#[test]
+fn identifiers_in_documentation_have_backticks() {
+    let identifier = Regex::new(r"(?:^|[^\w/.:#-])([a-z][a-z0-9]*(?:_[a-z0-9]+)+)(?:$|[^\w/:-])").unwrap();
+    let mut violations = Vec::new();
+    for (source, file) in written_files() {
+        for (line, text) in documentation(&source) {
+            if let Some(found) = identifier.captures(&text) {
+                violations.push(format!("{file}:{line}: `{}`", &found[1]));
+            }
+        }
+    }
+    assert_none("identifiers without backticks", &violations);
+}
+
+/// The width of code, which rustfmt does not apply to comments.
+const WIDTH: usize = 120;
+
+#[test]
+fn documentation_is_as_wide_as_code() {
+    let mut violations = Vec::new();
+    for (source, file) in written_files() {
+        let mut is_code = false;
+        for (index, line) in source.lines().enumerate() {
+            let text = line.trim_start().trim_start_matches(['/', '!']).trim_start();
+            is_code ^= text.starts_with("```");
+            let is_exempt = is_code || text.starts_with('|') || line.contains("http");
+            if line.trim_start().starts_with("//") && !is_exempt && line.chars().count() > WIDTH {
+                violations.push(format!("{file}:{}", index + 1));
+            }
+        }
+    }
+    assert_none("comments that are wider than the code", &violations);
+}
+
 #[test]
 fn module_documentation_starts_with_a_sentence() {
     let mut violations = Vec::new();

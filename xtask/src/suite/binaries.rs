@@ -1,4 +1,5 @@
-//! Runs the test binaries of the workspace, several at a time: suites that wait for a control plane do not delay the others.
+//! Runs the test binaries of the workspace, several at a time: suites that wait for a control plane do not delay the
+//! others.
 
 use std::{
     collections::VecDeque,
@@ -82,8 +83,8 @@ impl fmt::Display for Totals {
     }
 }
 
-/// Returns the last lines of the output of a failed binary: they describe the failures, and the end of a log is what remains
-/// when a log is shortened.
+/// Returns the last lines of the output of a failed binary: they describe the failures, and the end of a log is what
+/// remains when a log is shortened.
 fn failures(output: &str) -> String {
     let start = output.rfind("\nfailures:\n\n----").or_else(|| output.find("\nfailures:\n")).unwrap_or_default();
     let lines: Vec<&str> = output[start..].trim().lines().collect();
@@ -107,8 +108,8 @@ struct Finished {
     seconds: f64,
 }
 
-/// Builds the test binaries that cargo selects with these arguments, and runs them. Both have these environment variables. Prints the
-/// output of each when it ends.
+/// Builds the test binaries that cargo selects with these arguments, and runs them. Both have these environment
+/// variables. Prints the output of each when it ends.
 pub(crate) fn run(selection: &[&str], env: &[(&str, &str)]) -> Totals {
     let mut totals = Totals::default();
     let Some(mut binaries) = build(selection, env) else {

@@ -2,7 +2,8 @@
 //!
 //! Guarantees:
 //! - JSON is at most as deep as kube-apiserver accepts it.
-//! - Requests, watches and drops use a large stack once a body is deeper than usual ones. Until then, they cost nothing.
+//! - Requests, watches and drops use a large stack once a body is deeper than usual ones. Until then, they cost
+//!   nothing.
 //! - A large stack exists only while its code runs, so that there are at most as many as threads.
 
 use std::{
@@ -19,8 +20,8 @@ pub(crate) const MAX_DEPTH: usize = 10_000;
 
 /// The depth up to which values are walked on any stack.
 const MAX_SHALLOW_DEPTH: usize = 100;
-/// The size of a large stack: space for values of twice the maximum depth, which patches can create. Only the pages that
-/// are used need memory.
+/// The size of a large stack: space for values of twice the maximum depth, which patches can create. Only the pages
+/// that are used need memory.
 const LARGE_STACK: usize = 512 << 20;
 /// The remaining size from which on a stack is large enough.
 const LARGE_ENOUGH: usize = LARGE_STACK / 2;

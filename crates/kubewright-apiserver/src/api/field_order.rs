@@ -95,8 +95,8 @@ impl Serialize for Ordered<'_> {
     }
 }
 
-/// Returns the fields of a struct in their order. The type of an object comes first, and fields that the struct does not
-/// have come last.
+/// Returns the fields of a struct in their order. The type of an object comes first, and fields that the struct does
+/// not have come last.
 fn fields<'a>(type_: &'static Type, map: &'a Map<String, Value>) -> Vec<(&'a String, Ordered<'a>)> {
     let field = |(name, value): (&'a String, &'a Value)| {
         let field = type_.json_field(name);

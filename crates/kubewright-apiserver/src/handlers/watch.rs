@@ -103,8 +103,8 @@ impl Watch {
         Ok(())
     }
 
-    /// Returns the events in frames, until the deadline, an error, or the removal of the kind. `encode` returns the bytes
-    /// of an event, or `None` to omit it.
+    /// Returns the events in frames, until the deadline, an error, or the removal of the kind.
+    /// `encode` returns the bytes of an event, or `None` to omit it.
     pub(crate) fn frames(
         self,
         shared: Arc<SharedState>,
@@ -150,8 +150,8 @@ impl Watch {
         })
     }
 
-    /// Has the objects of events converted that [`convert`](Self::convert) needs. What is pending afterwards is called by
-    /// the watcher.
+    /// Has the objects of events converted that [`convert`](Self::convert) needs. What is pending afterwards is called
+    /// by the watcher.
     fn request_conversions(&self, event: &Event) {
         let is_update = event.before.is_some() && event.after.is_some();
         let before = event.before.as_ref().filter(|_| !is_update || !self.selector.is_empty());

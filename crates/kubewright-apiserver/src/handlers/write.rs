@@ -210,8 +210,8 @@ pub(crate) fn replace(
     removed.map_or_else(|| kind.read(&stored), |removed| Ok(Arc::new(removed)))
 }
 
-/// Rejects an object that is too large to be stored. Removes its managed fields if it can be stored without them, unless
-/// the request is an apply.
+/// Rejects an object that is too large to be stored. Removes its managed fields if it can be stored without them,
+/// unless the request is an apply.
 fn ensure_storable(request: &ResourceRequest, object: &mut Object, old: Option<&Object>) -> Result<()> {
     match request_size::check(&request.kind, object, old) {
         Err(_) if !request.is_apply() => {

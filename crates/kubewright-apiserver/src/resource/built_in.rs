@@ -1,8 +1,8 @@
 //! Built-in kinds: one table row for each, and the rules that all of them share.
 //!
 //! A kind is a row in `kinds`. Its schema is that of its k8s-openapi type, with the additions of a real server (the
-//! overlay of `kubewright-crd`) and the markers in `markers.rs`. The schema determines how bodies are decoded, defaulted,
-//! validated, merged and owned.
+//! overlay of `kubewright-crd`) and the markers in `markers.rs`. The schema determines how bodies are decoded,
+//! defaulted, validated, merged and owned.
 
 mod decode;
 mod defaults;

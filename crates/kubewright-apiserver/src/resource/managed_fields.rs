@@ -112,7 +112,8 @@ pub(crate) fn apply(author: Author<'_>, live: Option<&Object>, applied: &Value, 
 /// Merges an apply configuration into an object without owning its fields, as mutating admission policies do.
 ///
 /// # Errors
-/// The configuration does not have the type of the kind, or contains an atomic value, whose other parts it would remove.
+/// The configuration does not have the type of the kind, or contains an atomic value, whose other parts it would
+/// remove.
 pub(crate) fn merge_unowned(kind: &Resource, live: &Value, applied: &Value) -> Result<Value, String> {
     let type_ = kind.types().get(&kind.api_version()).unwrap_or(&Type::Deduced);
     check(applied, type_, Duplicates::Rejected)

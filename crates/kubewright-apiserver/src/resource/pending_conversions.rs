@@ -2,8 +2,8 @@
 //!
 //! A function converts at once. A webhook is called without the lock of the state, so a conversion by a webhook is
 //! *pending* at first: the server makes the calls of all pending conversions of a request, and handles the request
-//! again. The outcomes belong to one request, or to one part of a watch, and are not shared: a webhook that was down for
-//! one request is called for the next one.
+//! again. The outcomes belong to one request, or to one part of a watch, and are not shared: a webhook that was down
+//! for one request is called for the next one.
 
 mod review;
 

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::{api::object::Object, resource::strategy::Objects};
 
-/// The labels of nodes that their pods get, as the admission plugin `PodTopologyLabels` of kube-apiserver 1.36 declares.
+/// The labels of nodes that their pods get, as the admission plugin `PodTopologyLabels` of kube-apiserver 1.36
+/// declares.
 const LABELS: [&str; 2] = ["topology.kubernetes.io/zone", "topology.kubernetes.io/region"];
 
 /// Returns the labels of the pods of a node. A node that does not exist has none.

@@ -183,8 +183,8 @@ impl Versions {
         Ok(())
     }
 
-    /// Converts the JSON of an object, which may be partial, to another `apiVersion`. With the strategy `None`, only that
-    /// changes.
+    /// Converts the JSON of an object, which may be partial, to another `apiVersion`. With the strategy `None`, only
+    /// that changes.
     ///
     /// # Errors
     /// The conversion fails or is pending.

@@ -68,8 +68,8 @@ impl Encoder {
         }
     }
 
-    /// Encodes an event. Watches with the same representation share those of the log, which have a version. Tables are not
-    /// shared: the first one of a watch differs.
+    /// Encodes an event. Watches with the same representation share those of the log, which have a version. Tables are
+    /// not shared: the first one of a watch differs.
     fn object(&mut self, type_: &'static str, object: &Object, version: Option<u64>) -> Bytes {
         if let Representation::Table(options) = self.representation {
             let with_headers = !mem::replace(&mut self.sent_headers, true);

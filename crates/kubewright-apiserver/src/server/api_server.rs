@@ -110,8 +110,8 @@ impl ApiServer {
         }
     }
 
-    /// Calls webhooks through this function, in place of an HTTPS client: it gets the requests for the URLs of the stored
-    /// `MutatingWebhookConfiguration`s and `ValidatingWebhookConfiguration`s, and of the conversion webhooks of
+    /// Calls webhooks through this function, in place of an HTTPS client: it gets the requests for the URLs of the
+    /// stored `MutatingWebhookConfiguration`s and `ValidatingWebhookConfiguration`s, and of the conversion webhooks of
     /// definitions. By default, no webhooks are called.
     ///
     /// The rules, selectors, policies, reviews and errors are those of the real server. The function is called without
@@ -141,11 +141,11 @@ impl ApiServer {
     /// definition. The kind is `Kind.group`, such as `Logger.example.com`; its definition has the conversion strategy
     /// `Webhook`, and can be created later.
     ///
-    /// The function gets the JSON of an object and the `apiVersion` to convert it to, which it also sets. Objects can be
-    /// partial, as they are for a webhook. What it returns is checked and pruned like the response of a webhook: name,
-    /// namespace, UID and all other metadata except labels and annotations are those of the original, and an error has
-    /// the text of a webhook's error. It is called under the lock of the server, so it must be fast, and must not use
-    /// clients of this server.
+    /// The function gets the JSON of an object and the `apiVersion` to convert it to, which it also sets. Objects can
+    /// be partial, as they are for a webhook. What it returns is checked and pruned like the response of a webhook:
+    /// name, namespace, UID and all other metadata except labels and annotations are those of the original, and an
+    /// error has the text of a webhook's error. It is called under the lock of the server, so it must be fast, and must
+    /// not use clients of this server.
     ///
     /// ```
     /// # use kubewright_apiserver::ApiServer;

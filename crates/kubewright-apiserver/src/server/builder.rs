@@ -56,8 +56,8 @@ impl Builder {
     }
 
     /// Sets the memory of the history in bytes, over all kinds: 128 MiB by default, which is 128 KiB for each of 1024
-    /// changes. It is an estimate of the replaced and deleted objects with their JSON. The oldest changes are discarded,
-    /// but the latest one remains, whatever its size.
+    /// changes. It is an estimate of the replaced and deleted objects with their JSON. The oldest changes are
+    /// discarded, but the latest one remains, whatever its size.
     #[must_use]
     pub fn history_bytes(mut self, bytes: usize) -> Self {
         self.history.bytes = bytes;

@@ -42,8 +42,8 @@ const NUMBERS: TableDefinition<'_, &str, u64> = TableDefinition::new("numbers");
 const SEPARATOR: char = '\n';
 /// The resource version of the latest change.
 const VERSION: &str = "version";
-/// The largest resource version that writes without an fsync may have. It is on disk before they are acknowledged. If it
-/// is larger than [`VERSION`], the latest writes may be lost.
+/// The largest resource version that writes without an fsync may have. It is on disk before they are acknowledged. If
+/// it is larger than [`VERSION`], the latest writes may be lost.
 const RESERVED: &str = "reserved";
 /// The number of versions that a write with an fsync reserves for the writes after it.
 const RESERVED_VERSIONS: u64 = 4096;
@@ -59,8 +59,8 @@ pub enum Safety {
     /// After it is on disk: no acknowledged write is lost.
     #[default]
     Synced,
-    /// Before it is on disk: if the process is killed, the latest writes are lost, at most some hundreds. Their resource
-    /// versions are not used again.
+    /// Before it is on disk: if the process is killed, the latest writes are lost, at most some hundreds. Their
+    /// resource versions are not used again.
     Relaxed,
 }
 

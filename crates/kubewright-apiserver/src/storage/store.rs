@@ -172,8 +172,8 @@ impl Store {
         self.oldest_logged
     }
 
-    /// Returns whether a change of a resource after a version is no longer in the log. A watch at this version has missed
-    /// events.
+    /// Returns whether a change of a resource after a version is no longer in the log. A watch at this version has
+    /// missed events.
     pub(crate) fn has_dropped(&self, resource: &str, version: u64) -> bool {
         self.oldest_by_resource.get(resource).is_some_and(|oldest| version < *oldest)
     }

@@ -100,7 +100,7 @@ fn path(topic: &str) -> Result<PathBuf, Box<dyn Error>> {
     Ok(topic::directory()?.join(format!("{topic}.answers.json")))
 }
 
-/// Sorts the fields by name, independent of the features of serde_json.
+/// Sorts the fields by name, independent of the features of `serde_json`.
 fn sorted(value: Value) -> Value {
     match value {
         Value::Object(fields) => {

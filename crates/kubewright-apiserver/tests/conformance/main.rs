@@ -1,13 +1,14 @@
 //! Conformance: each check is a list of requests, which the server in memory must answer as a real kube-apiserver.
 //!
-//! The checks of a topic are in `topics/<topic>.yaml`, the recorded answers of the real server in
-//! `topics/<topic>.answers.json`. A plain run compares the answers of the server in memory and, if there is a control
-//! plane, of the real server with the recorded ones. To add a check, write it and record its answers:
-//! `CONFORMANCE=record cargo test -p kubewright-apiserver --test conformance -- [filter]`. Review what was recorded. Known
-//! differences of the server in memory are in `differences.yaml`, with their reasons.
+//! The checks of a topic are in
+//! `topics/<topic>.yaml`, the recorded answers of the real server in `topics/<topic>.answers.json`. A plain run
+//! compares the answers of the server in memory and, if there is a control plane, of the real server with the recorded
+//! ones. To add a check, write it and record its answers:
+//! `CONFORMANCE=record cargo test -p kubewright-apiserver --test conformance -- [filter]`. Review what was recorded.
+//! Known differences of the server in memory are in `differences.yaml`, with their reasons.
 //!
-//! Without a control plane the tests of the real server are ignored. With `KUBEWRIGHT_REQUIRE_CONTROL_PLANE=1`, as in CI,
-//! that is a failure.
+//! Without a control plane the tests of the real server are ignored. With `KUBEWRIGHT_REQUIRE_CONTROL_PLANE=1`, as in
+//! CI, that is a failure.
 
 mod answers;
 mod check;

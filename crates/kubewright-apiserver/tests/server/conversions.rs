@@ -20,8 +20,8 @@ use crate::support::*;
 
 const WEBHOOK: &str = "https://converter.example.com/convert";
 
-/// Returns the definition of Widgets in three versions with the field `seconds`, `interval` or `period.seconds`. The first
-/// is stored.
+/// Returns the definition of Widgets in three versions with the field `seconds`, `interval` or `period.seconds`. The
+/// first is stored.
 fn definition() -> Value {
     let mut definition = widget_definition();
     let integer = || json!({ "type": "integer" });

@@ -1,5 +1,5 @@
-//! The rules of the server through a real `kube::Client`, one test for each rule. With the feature `serve` also the server
-//! as a program.
+//! The rules of the server through a real `kube::Client`, one test for each rule. With the feature `serve` also the
+//! server as a program.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "allowed in tests, and the helpers of tests are part of them")]
 

@@ -1,6 +1,7 @@
-//! The recorded JSON and protobuf encodings of a real kube-apiserver. `PROTOBUF=record cargo test -p kubewright-apiserver
-//! --test server protobuf` creates the objects of `samples.yaml` and records both encodings of each, and of lists and
-//! discovery documents. The tests of `src/protobuf` compare ours with them.
+//! The recorded JSON and protobuf encodings of a real kube-apiserver.
+//! `PROTOBUF=record cargo test -p kubewright-apiserver --test server protobuf` creates the objects of
+//! `samples.yaml` and records both encodings of each, and of lists and discovery documents. The tests of `src/protobuf`
+//! compare ours with them.
 
 use std::{error::Error, fs, path::PathBuf};
 

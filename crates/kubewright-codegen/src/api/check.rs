@@ -91,8 +91,8 @@ fn getters_and_types(group: &Group, errors: &mut Diagnostics) {
     }
 }
 
-/// A version of a group is declared once, and its names are unique: the server compares plural, singular and short names
-/// with each other, and kinds and list kinds with each other, across the versions of a group.
+/// A version of a group is declared once, and its names are unique: the server compares plural, singular and short
+/// names with each other, and kinds and list kinds with each other, across the versions of a group.
 fn duplicates(groups: &[ApiGroup], errors: &mut Diagnostics) {
     let (mut versions, mut kinds, mut names) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
     for group in groups {

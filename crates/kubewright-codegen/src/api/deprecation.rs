@@ -19,7 +19,8 @@ pub(crate) fn warning(group: &ApiGroup, kind: &ApiKind) -> Option<String> {
     }
 }
 
-/// Returns the attribute for items that are generated for a kind. They name other deprecated items, so the lint is allowed.
+/// Returns the attribute for items that are generated for a kind. They name other deprecated items, so the lint is
+/// allowed.
 pub(crate) fn attribute(group: &ApiGroup, kind: &ApiKind) -> TokenStream {
     match warning(group, kind) {
         None => quote!(),

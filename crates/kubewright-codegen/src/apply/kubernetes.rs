@@ -1,5 +1,5 @@
-//! Apply configurations of the types of k8s-openapi, from their schemas: types that operators embed, and kinds that they
-//! often apply.
+//! Apply configurations of the types of k8s-openapi, from their schemas: types that operators embed, and kinds that
+//! they often apply.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -99,8 +99,8 @@ impl Kubernetes {
         self.definitions.iter().filter(|(schema, _)| self.configured.contains(*schema))
     }
 
-    /// Returns the properties that can be applied. The type and object metadata of a kind are part of every configuration,
-    /// and fields that only the server writes are excluded.
+    /// Returns the properties that can be applied. The type and object metadata of a kind are part of every
+    /// configuration, and fields that only the server writes are excluded.
     fn properties<'a>(&self, schema: &str, definition: &'a Value) -> Vec<(&'a String, &'a Value)> {
         let excluded: &[&str] = if self.kinds.contains_key(schema) {
             &["apiVersion", "kind", "metadata"]

@@ -18,8 +18,8 @@ use crate::{
     names,
 };
 
-/// Returns the configurations of the kinds of a group, each followed by those of its fields, and aliases of types that are
-/// applied atomically.
+/// Returns the configurations of the kinds of a group, each followed by those of its fields, and aliases of types that
+/// are applied atomically.
 pub(crate) fn configurations_of_group(group: &Group, errors: &mut Diagnostics) -> (Vec<Configuration>, Vec<Alias>) {
     let mut builder = Builder { errors, names: BTreeMap::new(), configurations: Vec::new(), aliases: Vec::new() };
     let shape = |kind: &ClientKind| match kind.meta.apply.map(|shape| shape()) {

@@ -30,15 +30,15 @@ pub struct Args {
     /// A command other than generating.
     #[command(subcommand)]
     pub action: Option<Action>,
-    /// Compare the tree with the generated files without writing: list missing, changed and stray files; exit with 1 if there
-    /// are any.
+    /// Compare the tree with the generated files without writing: list missing, changed and stray files; exit with 1 if
+    /// there are any.
     #[arg(long)]
     pub check: bool,
     /// Root of the workspace [default: the nearest parent directory whose Cargo.toml has a `[workspace]`].
     #[arg(long, value_name = "DIR")]
     pub root: Option<PathBuf>,
-    /// Source directory of the client crate, relative to the root [default: `my-client/src` for the crate `my_types`]. A
-    /// directory below `src` of the package of the types is that of a module.
+    /// Source directory of the client crate, relative to the root [default: `my-client/src` for the crate `my_types`].
+    /// A directory below `src` of the package of the types is that of a module.
     #[arg(long, value_name = "DIR")]
     pub client_dir: Option<String>,
     /// Directory of the CRD files, relative to the root [default: `config/crd/bases`].
@@ -50,8 +50,8 @@ pub struct Args {
     /// Print the size of each field of each CRD without writing any file.
     #[arg(long, conflicts_with_all = ["check", "schema_patch"])]
     pub sizes: bool,
-    /// Replace the schemas in the existing CRD files of this directory, relative to the root. Everything else in these files
-    /// is preserved, and no other files are written.
+    /// Replace the schemas in the existing CRD files of this directory, relative to the root. Everything else in these
+    /// files is preserved, and no other files are written.
     #[arg(long, value_name = "DIR")]
     pub schema_patch: Option<String>,
     /// Options for the contents of generated files.

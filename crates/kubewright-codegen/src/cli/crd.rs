@@ -20,8 +20,8 @@ pub use import::Import;
 pub enum Crd {
     /// Validate definitions as the API server does, with its paths and messages.
     Check(Check),
-    /// Compare definitions and classify each change for clients and stored objects: breaking, tightening, safe, or rejected by
-    /// the server.
+    /// Compare definitions and classify each change for clients and stored objects: breaking, tightening, safe, or
+    /// rejected by the server.
     Diff(Diff),
     /// Import existing definitions as Rust types that generate equal definitions.
     Import(Import),

@@ -14,8 +14,8 @@ use crate::{generate::reference, layout::Layout, output::Plan};
 /// Options of `docs`.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct Docs {
-    /// Compare the tree with the generated pages without writing: list missing, changed and stray pages; exit with 1 if there
-    /// are any.
+    /// Compare the tree with the generated pages without writing: list missing, changed and stray pages; exit with 1 if
+    /// there are any.
     #[arg(long)]
     pub check: bool,
     /// The directories of the project.

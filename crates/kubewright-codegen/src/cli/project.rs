@@ -17,8 +17,8 @@ pub struct ProjectDirs {
     /// Root of the workspace [default: the nearest parent directory whose Cargo.toml has a `[workspace]`].
     #[arg(long, value_name = "DIR")]
     pub root: Option<PathBuf>,
-    /// Source directory of the client crate, relative to the root [default: `my-client/src` for the crate `my_types`]. A
-    /// directory below `src` of the package of the types is that of a module.
+    /// Source directory of the client crate, relative to the root [default: `my-client/src` for the crate `my_types`].
+    /// A directory below `src` of the package of the types is that of a module.
     #[arg(long, value_name = "DIR")]
     pub client_dir: Option<String>,
     /// Directory of the CRD files, relative to the root [default: `config/crd/bases`].

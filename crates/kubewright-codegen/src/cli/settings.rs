@@ -7,8 +7,8 @@ use serde::Deserialize;
 
 use crate::layout::{CrdOptions, EmbeddedMetadata, Floats, Layout};
 
-/// Options for the contents of generated files. A project sets them in `[package.metadata.codegen]` of the manifest of its
-/// types or its client, with the names of the flags. A flag takes precedence over the table.
+/// Options for the contents of generated files. A project sets them in `[package.metadata.codegen]` of the manifest of
+/// its types or its client, with the names of the flags. A flag takes precedence over the table.
 #[derive(Clone, Debug, Default, PartialEq, Eq, clap::Args, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct Settings {
@@ -18,12 +18,12 @@ pub struct Settings {
     /// Replacement for `YEAR` in the header.
     #[arg(long)]
     pub year: Option<u16>,
-    /// Maximum number of characters of a description in a CRD. Longer ones are truncated at the end of a sentence or a word; 0
-    /// drops all descriptions.
+    /// Maximum number of characters of a description in a CRD. Longer ones are truncated at the end of a sentence or a
+    /// word; 0 drops all descriptions.
     #[arg(long, value_name = "CHARS")]
     pub max_desc_len: Option<usize>,
-    /// Maximum size of a CRD in the annotation of `kubectl apply` [default: 262144]. The deepest descriptions are dropped to stay
-    /// within it; 0 means no limit.
+    /// Maximum size of a CRD in the annotation of `kubectl apply` [default: 262144]. The deepest descriptions are
+    /// dropped to stay within it; 0 means no limit.
     #[arg(long, value_name = "BYTES")]
     pub max_bytes: Option<usize>,
     /// Whether fields may be floating-point numbers [default: only those with `#[schema(allow_float)]`].
@@ -35,13 +35,13 @@ pub struct Settings {
     /// Write a `kustomization.yaml` that lists the CRD files beside them.
     #[arg(long)]
     pub kustomization: bool,
-    /// Generate the client as a module of the types crate, such as `client`, in place of a client crate. The package of the
-    /// types is the root, or a directory of its name beside the client's default directory; for any other set
+    /// Generate the client as a module of the types crate, such as `client`, in place of a client crate. The package of
+    /// the types is the root, or a directory of its name beside the client's default directory; for any other set
     /// `--client-dir my-package/src/client`.
     #[arg(long, value_name = "MODULE")]
     pub client_module: Option<String>,
-    /// A group whose definitions belong to another project; can be repeated. Its kinds are part of the client, but have no CRD
-    /// files and no policies.
+    /// A group whose definitions belong to another project; can be repeated. Its kinds are part of the client, but have
+    /// no CRD files and no policies.
     #[arg(long, value_name = "GROUP")]
     pub external: Vec<String>,
 }

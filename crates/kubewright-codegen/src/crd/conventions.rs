@@ -11,7 +11,8 @@ use crate::diagnostic::Diagnostic;
 /// field where they are allowed.
 const MARK: &str = "x-kubewright-snake-case";
 
-/// Returns a warning for each field whose JSON name is its Rust name in snake case: `rename_all` is missing on its type.
+/// Returns a warning for each field whose JSON name is its Rust name in snake case: `rename_all` is missing on its
+/// type.
 pub(super) fn snake_case_fields(
     rust: &RustPaths,
     extensions: &BTreeMap<String, BTreeMap<String, Value>>,

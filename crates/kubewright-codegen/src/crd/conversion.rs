@@ -15,8 +15,8 @@ use difference::difference;
 /// The versions of reviews that handlers read.
 const REVIEW_VERSIONS: [&str; 1] = ["v1"];
 
-/// Returns `spec.conversion`; `None` if the manifests of the operator add it, or if there is nothing to convert. Adds an
-/// error if the versions differ and no conversion is declared. The versions belong to the kinds, in this order.
+/// Returns `spec.conversion`; `None` if the manifests of the operator add it, or if there is nothing to convert. Adds
+/// an error if the versions differ and no conversion is declared. The versions belong to the kinds, in this order.
 pub(super) fn conversion(
     kinds: &[(&ApiGroup, &'static ApiKind)],
     versions: &[Version],
@@ -45,8 +45,8 @@ pub(super) fn conversion(
     }
 }
 
-/// Returns the conversion that the versions declare. The location of a Service takes precedence over a webhook without one,
-/// which every version that derives `Convert` declares.
+/// Returns the conversion that the versions declare. The location of a Service takes precedence over a webhook without
+/// one, which every version that derives `Convert` declares.
 fn declared(kinds: &[(&ApiGroup, &'static ApiKind)], errors: &mut Diagnostics) -> Option<Conversion> {
     let mut found: Option<(RustItem, Conversion)> = None;
     for (group, kind) in kinds {

@@ -39,8 +39,8 @@ impl Definition {
         self.crd["spec"]["group"].as_str().unwrap_or_default()
     }
 
-    /// Creates the definition of a kind from its versions. Returns `None` and adds the errors if one of them is invalid or
-    /// they do not agree.
+    /// Creates the definition of a kind from its versions. Returns `None` and adds the errors if one of them is invalid
+    /// or they do not agree.
     pub(super) fn new(
         kinds: &[(&ApiGroup, &'static ApiKind)],
         options: &CrdOptions,

@@ -41,8 +41,8 @@ pub(crate) fn definitions(groups: &[ApiGroup], layout: &Layout) -> Result<Defini
     errors.or(definitions)
 }
 
-/// Whether a definition is generated: not for a kind that is defined elsewhere, nor in a group of Kubernetes itself, whose
-/// name has no dot.
+/// Whether a definition is generated: not for a kind that is defined elsewhere, nor in a group of Kubernetes itself,
+/// whose name has no dot.
 fn has_definition(group: &ApiGroup, kind: &ApiKind) -> bool {
     kind.schema.is_some() && group.group.contains('.')
 }

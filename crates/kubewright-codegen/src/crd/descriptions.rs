@@ -41,8 +41,8 @@ fn truncated(text: &str, max_chars: usize) -> Option<String> {
     }
 }
 
-/// Drops descriptions until the definition is within the limit: the deepest first, and the longest first at the same depth.
-/// Returns how many.
+/// Drops descriptions until the definition is within the limit: the deepest first, and the longest first at the same
+/// depth. Returns how many.
 pub(super) fn drop_deepest(crd: &mut Value, max_bytes: usize) -> usize {
     let mut dropped = 0;
     loop {

@@ -2,8 +2,8 @@
 //!
 //! `crd import` writes them for everything that Rust types cannot express:
 //!
-//! - `x-kubewright-override` on a kind or a field: keywords by the JSON pointers of schemas below it. A keyword replaces the
-//!   generated one, and a null removes it.
+//! - `x-kubewright-override` on a kind or a field: keywords by the JSON pointers of schemas below it. A keyword
+//!   replaces the generated one, and a null removes it.
 //! - `x-kubewright-version` on a kind: a JSON merge patch of its version in the definition.
 //! - `x-kubewright-definition` on a kind: a JSON merge patch of the definition.
 //!

@@ -1,5 +1,5 @@
-//! Replaces the schemas in definitions that are maintained by hand. Everything else in their files is preserved, including
-//! comments and order.
+//! Replaces the schemas in definitions that are maintained by hand. Everything else in their files is preserved,
+//! including comments and order.
 
 use std::{collections::BTreeMap, ops::Range};
 

@@ -27,7 +27,8 @@ pub(crate) struct Served {
     pub(super) crd: Value,
 }
 
-/// Returns the generated definitions together with those of adopted kinds. The versions of a kind are in one definition.
+/// Returns the generated definitions together with those of adopted kinds. The versions of a kind are in one
+/// definition.
 ///
 /// # Errors
 /// The API server would reject the definition of an adopted kind.
@@ -66,8 +67,9 @@ fn declared(groups: &[ApiGroup], layout: &Layout, errors: &mut Diagnostics) -> B
     declared
 }
 
-/// Merges definitions of one kind: the first one gets the versions of all of them. A generated definition is the first one,
-/// and has the storage version. kube's derive marks every version as the storage version unless it has `storage = false`.
+/// Merges definitions of one kind: the first one gets the versions of all of them. A generated definition is the first
+/// one, and has the storage version. kube's derive marks every version as the storage version unless it has
+/// `storage = false`.
 fn merge(mut definitions: impl Iterator<Item = Served>, is_generated: bool) -> Option<Served> {
     let mut first = definitions.next()?;
     let mut versions = take_versions(&mut first.crd);

@@ -7,8 +7,8 @@ use serde_json::Value;
 /// The key of the annotation.
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
-/// Returns the size of all annotations after `kubectl apply`, which stores the object as one line of JSON in Go's encoding and
-/// a newline. Keys and values count towards the limit.
+/// Returns the size of all annotations after `kubectl apply`, which stores the object as one line of JSON in Go's
+/// encoding and a newline. Keys and values count towards the limit.
 pub(crate) fn annotations(crd: &Value) -> usize {
     let metadata = crd.get("metadata").and_then(Value::as_object);
     let own = metadata.and_then(|metadata| metadata.get("annotations")).and_then(Value::as_object);

@@ -122,8 +122,8 @@ impl Version {
         self.rust
     }
 
-    /// Returns the columns of the kind, then those of its fields sorted by path. If the age is the last column of the kind,
-    /// it follows those of the fields, as in `kubectl get` of built-in kinds.
+    /// Returns the columns of the kind, then those of its fields sorted by path. If the age is the last column of the
+    /// kind, it follows those of the fields, as in `kubectl get` of built-in kinds.
     fn columns(&self, kind: &ApiKind, errors: &mut Diagnostics) -> Vec<Value> {
         let mut columns: Vec<Value> = kind.columns.iter().map(column).collect();
         let age = columns.pop_if(|column| column["jsonPath"] == CREATION_TIMESTAMP);
@@ -167,8 +167,8 @@ impl Version {
         paths.iter().map(|path| json!({"jsonPath": path})).collect()
     }
 
-    /// Checks the paths of columns, selectable fields and the scale subresource. The API server accepts any path, but a wrong
-    /// one has no value.
+    /// Checks the paths of columns, selectable fields and the scale subresource. The API server accepts any path, but a
+    /// wrong one has no value.
     fn check_paths(&self, kind: &ApiKind, errors: &mut Diagnostics) {
         let mut check = |attribute: String, path: &str, expected: &str| {
             if let Err(message) = check_json_path(&self.schema.schema, path, expected) {

@@ -105,8 +105,8 @@ fn dropped(count: usize) -> String {
     }
 }
 
-/// Truncates the descriptions and enforces the size limit. Returns `None` and adds an error if the definition is too large
-/// without any description.
+/// Truncates the descriptions and enforces the size limit. Returns `None` and adds an error if the definition is too
+/// large without any description.
 pub(super) fn fit(definition: &Definition, layout: &Layout, errors: &mut Diagnostics) -> Option<Fitted> {
     let max_bytes = layout.crd.max_bytes;
     let mut crd = definition.crd.clone();

@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use super::text::{cell, code, codes};
 
-/// Returns each rule of a schema, including those of the items of a list or the values of a map unless they are objects,
-/// which have separate sections.
+/// Returns each rule of a schema, including those of the items of a list or the values of a map unless they are
+/// objects, which have separate sections.
 pub(super) fn describe(schema: &Value) -> Vec<String> {
     let mut rules = Vec::new();
     rules.extend(enumeration(schema));

@@ -24,8 +24,8 @@ pub(super) fn sources(api: &Api, layout: &Layout) -> Vec<Source> {
             use kubewright_runtime::kube::Client;
         },
         quote! {
-            /// The real clientset with a dedicated in-memory API server. `Clientset::new([object, ..])` starts with these
-            /// objects, `Clientset::empty()` with none.
+            /// The real clientset with a dedicated in-memory API server. `Clientset::new([object, ..])` starts with
+            /// these objects, `Clientset::empty()` with none.
             pub type Clientset = Fake<#client::Clientset>;
         },
         quote! {

@@ -1,4 +1,5 @@
-//! Doc comments of the types crate, adapted to the client crate: without links and tests that only work in the types crate.
+//! Doc comments of the types crate, adapted to the client crate: without links and tests that only work in the types
+//! crate.
 
 /// Returns the docs of a kind for the client crate. No code is run as a doc test, whoever wrote the docs, and links to
 /// Rust items become plain text, because the items they name are not in scope there.
@@ -59,11 +60,12 @@ fn is_indented(line: &str) -> bool {
 /// Returns a line as text that is no code in any context.
 fn without_code(line: &str) -> String {
     let (markers, text) = line.split_at(markers(line).len());
+    let indentation = markers.chars().take_while(|c| *c == ' ').count().min(3);
     let mut start = markers.split([' ', '\t']).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
     if markers.ends_with([' ', '\t']) && !start.is_empty() {
         start.push(' ');
     }
-    format!("{start}{text}").replace("```", "'''").replace("~~~", "'''")
+    format!("{}{start}{text}", " ".repeat(indentation)).replace("```", "'''").replace("~~~", "'''")
 }
 
 /// Replaces `[text](path)`, `[text][path]` and `[path]` with their text. Links to pages are preserved.
@@ -136,6 +138,7 @@ mod tests {
         let expected = "Use:\n\n```ignore\nlet [a] = [Widget];\n```\n\n```yaml\nkind: [Widget]\n```\n`Widget`";
         assert_eq!(portable(docs), expected);
         assert_eq!(portable("> ```\n> [`Widget`]\n> ```\n3.5x"), "> '''\n> `Widget`\n> '''\n3.5x");
+        assert_eq!(portable("- a\n  b\n\n     code"), "- a\n  b\n\n   code");
     }
 
     #[test]

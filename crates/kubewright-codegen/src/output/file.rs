@@ -19,8 +19,8 @@ pub struct File {
 }
 
 impl File {
-    /// Creates a Rust source: the module documentation, then the items, formatted by prettyplease and separated by blank
-    /// lines.
+    /// Creates a Rust source: the module documentation, then the items, formatted by prettyplease and separated by
+    /// blank lines.
     pub(crate) fn rust(path: String, layout: &Layout, docs: &str, items: Vec<TokenStream>) -> Result<Self, syn::Error> {
         let mut contents = format!("// {}\n{}", mark(layout), layout.header_in("//"));
         for line in docs.lines() {

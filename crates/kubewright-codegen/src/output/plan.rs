@@ -123,9 +123,9 @@ impl<'a> Plan<'a> {
         Ok(drift)
     }
 
-    /// Writes the generated files and removes stray files. All new contents are staged beside their files, and stray files
-    /// are moved aside, before the first file is replaced: an error until then leaves every file unchanged. Files with the
-    /// generated contents are not touched.
+    /// Writes the generated files and removes stray files. All new contents are staged beside their files, and stray
+    /// files are moved aside, before the first file is replaced: an error until then leaves every file unchanged. Files
+    /// with the generated contents are not touched.
     ///
     /// # Errors
     /// A file cannot be read or written.
@@ -198,8 +198,8 @@ pub(crate) fn read_manifests(directory: &Path) -> Result<BTreeMap<String, String
     Ok(found)
 }
 
-/// Collects all files below a directory that start with the generated mark. Symbolic links are not followed: their targets
-/// are outside the output directory.
+/// Collects all files below a directory that start with the generated mark. Symbolic links are not followed: their
+/// targets are outside the output directory.
 fn collect_generated(directory: &Path, mark: &str, into: &mut BTreeSet<PathBuf>) -> Result<()> {
     let unreadable = || format!("cannot read the directory {}", directory.display());
     let entries = match fs::read_dir(directory) {

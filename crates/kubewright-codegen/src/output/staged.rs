@@ -72,7 +72,8 @@ impl Drop for Staged {
     }
 }
 
-/// Returns a hidden path in the directory of a file. Another directory may be on another file system, where a rename fails.
+/// Returns a hidden path in the directory of a file. Another directory may be on another file system, where a rename
+/// fails.
 fn temporary_path(target: &Path, suffix: &str) -> Result<PathBuf> {
     let name = target.file_name().and_then(OsStr::to_str).context("a generated file has a name")?;
     Ok(target.with_file_name(format!(".{name}.{suffix}")))

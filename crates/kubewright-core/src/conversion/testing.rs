@@ -108,8 +108,8 @@ impl fmt::Debug for Failure {
 impl std::error::Error for Failure {}
 
 /// Verifies the conversion between a spoke and its hub with random objects:
-/// - An object that is converted into the other version and back is the same object, in both directions; fields that are
-///   declared as lost are ignored.
+/// - An object that is converted into the other version and back is the same object, in both directions; fields that
+///   are declared as lost are ignored.
 /// - If one field is changed in the spoke in between, the hub has that change and no other.
 /// - A partial object gets no further field. An object without spec converts.
 ///
@@ -194,8 +194,8 @@ fn random_object(schema: &Value, kind: &str, api_version: &str, seed: u64) -> Va
     object
 }
 
-/// Returns at most this number of random objects of a kind that are valid by its schema, the smallest first: fixtures of a
-/// release. There can be fewer, or none, if patterns or rules accept few values.
+/// Returns at most this number of random objects of a kind that are valid by its schema, the smallest first: fixtures
+/// of a release. There can be fewer, or none, if patterns or rules accept few values.
 ///
 /// # Errors
 /// The kind has no structural schema, or a rule does not compile.

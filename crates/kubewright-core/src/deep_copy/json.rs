@@ -22,7 +22,7 @@ impl DeepCopy for Value {
 impl DeepCopy for Map<String, Value> {
     deep_copy_by_clone!();
 
-    /// Copies pairwise if all keys are equal. A map with different keys is replaced, because with serde_json's
+    /// Copies pairwise if all keys are equal. A map with different keys is replaced, because with `serde_json`'s
     /// `preserve_order` the order of the keys is significant.
     fn deep_copy_into(&self, target: &mut Self) {
         let is_copied = self.len() == target.len() && copy_pairwise(self.iter(), target.iter_mut());

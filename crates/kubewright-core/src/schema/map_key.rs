@@ -7,8 +7,8 @@ use std::{
 
 /// A type that cannot be the key of a map, because its JSON encoding is not a string.
 ///
-/// `CrdSchema` implements it for structs with named fields and for enums with data. serde_json encodes integers as strings,
-/// but not structs; `bool` is excluded because controller-gen and schemars do not support it as a key.
+/// `CrdSchema` implements it for structs with named fields and for enums with data. `serde_json` encodes integers as
+/// strings, but not structs; `bool` is excluded because controller-gen and schemars do not support it as a key.
 pub trait NotMapKey {}
 
 /// Whether a type can be the key of a map, as a constant: `MapKey::<K>::IS_VALID`.

@@ -1,4 +1,4 @@
-//! JSON values for serializers of other formats: sorted keys and plain numbers, regardless of serde_json's features.
+//! JSON values for serializers of other formats: sorted keys and plain numbers, regardless of `serde_json`'s features.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 /// A JSON value for the serializer of another format.
 ///
-/// With serde_json's feature `arbitrary_precision`, which any crate can enable, a number is a map to other formats;
+/// With `serde_json`'s feature `arbitrary_precision`, which any crate can enable, a number is a map to other formats;
 /// with its feature `preserve_order` keys are not sorted.
 pub struct Plain<'a>(pub &'a Value);
 

@@ -11,8 +11,8 @@ use super::{
 const ABSENT: Value = Value::Null;
 /// The default port of the Service of a conversion webhook.
 const HTTPS: u16 = 443;
-/// The CA bundle of a conversion webhook. The operator or cert-manager writes it to the cluster, and an application of the
-/// definition does not remove it.
+/// The CA bundle of a conversion webhook. The operator or cert-manager writes it to the cluster, and an application of
+/// the definition does not remove it.
 const CA_BUNDLE: &str = "/clientConfig/caBundle";
 
 pub(super) fn compare<'a>(old: &'a Value, new: &'a Value, changes: &mut Changes<'a>) {

@@ -151,8 +151,8 @@ fn any() -> Value {
     object(json!({"x-kubernetes-preserve-unknown-fields": true}))
 }
 
-/// Checks the changes between schemas of a field. Each row has the class of the change from left to right, and from right
-/// to left.
+/// Checks the changes between schemas of a field. Each row has the class of the change from left to right, and from
+/// right to left.
 fn check(rows: impl IntoIterator<Item = (Value, Value, Class, Class)>) {
     for (left, right, forward, backward) in rows {
         let (old, new) = (field(&left), field(&right));

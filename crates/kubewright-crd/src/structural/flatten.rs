@@ -136,8 +136,8 @@ impl Converter<'_> {
         }
     }
 
-    /// Whether a definition refers to itself, directly or through others. A type of a variant is open for the fields of the
-    /// other variants, too.
+    /// Whether a definition refers to itself, directly or through others. A type of a variant is open for the fields of
+    /// the other variants, too.
     fn is_recursive(&self, name: &str) -> bool {
         let definitions = self.document.get("$defs").and_then(Value::as_object);
         let (mut seen, mut pending) = (Vec::new(), vec![name.to_owned()]);

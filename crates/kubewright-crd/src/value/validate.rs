@@ -110,8 +110,8 @@ impl SchemaValidator<'_> {
         (message, error)
     }
 
-    /// Validates the fields of the root value, like [`node`](Self::node). They are copied only if the schema has keywords
-    /// for the value as a whole.
+    /// Validates the fields of the root value, like [`node`](Self::node). They are copied only if the schema has
+    /// keywords for the value as a whole.
     fn root(&self, fields: &Map<String, Value>, schema: Schema<'_>, old: Option<OldValue<'_>>) -> ValidationResult {
         const WHOLE: [&str; 5] = ["allOf", "anyOf", "enum", "not", "oneOf"];
         if WHOLE.iter().any(|keyword| schema.get(keyword).is_some()) {

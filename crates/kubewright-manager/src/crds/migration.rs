@@ -1,8 +1,8 @@
 //! The migration of stored objects to the storage version of their definition.
 //!
-//! A cluster with the API group `storagemigration.k8s.io` migrates them. In other clusters, every object is written without
-//! a change, and the API server stores it in the storage version. The writes have the uid and the resource version as
-//! preconditions. Ownership of fields in versions that are not served is moved to a served one, or removed.
+//! A cluster with the API group `storagemigration.k8s.io` migrates them. In other clusters, every object is written
+//! without a change, and the API server stores it in the storage version. The writes have the uid and the resource
+//! version as preconditions. Ownership of fields in versions that are not served is moved to a served one, or removed.
 
 mod by_cluster;
 mod objects;

@@ -109,7 +109,7 @@ impl Plan {
             let params = PatchParams::apply(field_manager).force();
             let api = definitions(self.client.clone());
             if update.drops_webhook() {
-                // Who writes the CA bundle can own it, so that an apply alone leaves a part of the webhook.
+                // The program that writes the CA bundle can own it: an apply alone leaves a part of the webhook.
                 let none = json!({"spec": {"conversion": {"strategy": "None", "webhook": null}}});
                 let dropped = api.patch(name, &PatchParams::default(), &Patch::Merge(none)).await;
                 dropped.map_err(CrdError::request("drop the conversion of the definition", name))?;

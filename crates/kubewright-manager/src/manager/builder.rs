@@ -76,8 +76,8 @@ impl ManagerBuilder {
         }
     }
 
-    /// Adds a runnable: a controller, an informer factory, an event worker, or a function. `replicas` decides whether it
-    /// runs in every process or in the leader only.
+    /// Adds a runnable: a controller, an informer factory, an event worker, or a function. `replicas` decides whether
+    /// it runs in every process or in the leader only.
     ///
     /// The name is that of its health checks and in errors. It must be unique and consist of letters, digits, `-`, `_`
     /// and `.`; [`build`](Self::build) fails otherwise.
@@ -149,8 +149,8 @@ impl ManagerBuilder {
         self
     }
 
-    /// Shares the keys of controllers with the managers of other processes. Add the sharded controllers and informers in
-    /// [`Replicas::All`].
+    /// Shares the keys of controllers with the managers of other processes. Add the sharded controllers and informers
+    /// in [`Replicas::All`].
     ///
     /// A manager has one sharding, and its health checks have the name `sharding`.
     ///
@@ -197,17 +197,17 @@ impl ManagerBuilder {
         self
     }
 
-    /// Sets how long servers accept connections after a stop, with caches and while readiness fails; 5 seconds by default.
-    /// Clients connect until they know that the pod is not ready anymore. Other runnables stop at once, and the lease is
-    /// released. It is a part of the graceful shutdown timeout, and ends with a second signal. A manager without servers
-    /// other than that of the health checks has no delay, nor has one that stops after a failure.
+    /// Sets how long servers accept connections after a stop, with caches and while readiness fails; 5 seconds by
+    /// default. Clients connect until they know that the pod is not ready anymore. Other runnables stop at once, and
+    /// the lease is released. It is a part of the graceful shutdown timeout, and ends with a second signal. A manager
+    /// without servers other than that of the health checks has no delay, nor has one that stops after a failure.
     pub fn shutdown_delay(mut self, delay: Duration) -> Self {
         self.timeouts.shutdown_delay = delay;
         self
     }
 
-    /// Sets how long a stage can take to start, such as informers to sync; 2 minutes by default. The time restarts while
-    /// lists receive objects.
+    /// Sets how long a stage can take to start, such as informers to sync; 2 minutes by default. The time restarts
+    /// while lists receive objects.
     pub fn start_timeout(mut self, timeout: Duration) -> Self {
         self.timeouts.start = timeout;
         self

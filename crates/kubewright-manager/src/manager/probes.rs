@@ -59,8 +59,8 @@ impl Probes {
         self
     }
 
-    /// Sets the readiness check of caches, in place of another one. It fails only while no cache of the manager is up to
-    /// date.
+    /// Sets the readiness check of caches, in place of another one. It fails only while no cache of the manager is up
+    /// to date.
     pub(super) fn caches(mut self, caches: CacheProbe) -> Self {
         self.caches = Some(caches);
         self

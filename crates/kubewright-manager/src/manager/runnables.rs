@@ -17,8 +17,8 @@ use crate::serving::{SelfManaged, SelfManagedRotation, Server};
 /// this only needs to cover a busy runtime.
 const RECONCILE_TOLERANCE: Duration = Duration::from_secs(10);
 
-/// How long the lists and watches of a synced informer can fail before the process is not ready: longer than a restart of
-/// the API server.
+/// How long the lists and watches of a synced informer can fail before the process is not ready: longer than a restart
+/// of the API server.
 const OUTDATED_TOLERANCE: Duration = Duration::from_mins(2);
 
 /// Live while no reconciliation is stuck past its timeout, and no watch is silent for longer than its timeout and the

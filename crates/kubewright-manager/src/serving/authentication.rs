@@ -49,7 +49,8 @@ const DENIED_TTL: Duration = Duration::from_secs(30);
 ///   The caches are bounded. Failures are not cached.
 /// - A review is retried up to four times with backoff after failures that can be temporary, and has a timeout of 10
 ///   seconds.
-/// - Concurrent requests with the same token share one review of the token, and those of a user one review of an access.
+/// - Concurrent requests with the same token share one review of the token, and those of a user one review of an
+///   access.
 /// - The number of concurrent reviews of unknown tokens is limited. A token that was authenticated within an hour does
 ///   not wait for them.
 /// - No token is logged or stored: the caches contain digests.

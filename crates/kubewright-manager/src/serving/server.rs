@@ -238,8 +238,8 @@ fn bind_or_fall_back<S>(address: SocketAddr, bind: impl Fn(SocketAddr) -> io::Re
     }
 }
 
-/// Returns whether the error is that of a system without IPv6: without the address family, or with IPv6 disabled for all
-/// interfaces.
+/// Returns whether the error is that of a system without IPv6: without the address family, or with IPv6 disabled for
+/// all interfaces.
 fn has_no_ipv6(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::AddrNotAvailable | io::ErrorKind::Unsupported)
         || error.raw_os_error() == Some(EAFNOSUPPORT)
@@ -307,8 +307,8 @@ impl Connections {
         }
     }
 
-    /// Serves an accepted connection. If there is the maximum number, it closes the connection that has been idle for the
-    /// longest time, or waits while all have a request. Further connections wait in the backlog of the system.
+    /// Serves an accepted connection. If there is the maximum number, it closes the connection that has been idle for
+    /// the longest time, or waits while all have a request. Further connections wait in the backlog of the system.
     async fn admit(&mut self, stream: TcpStream, peer: IpAddr) {
         // Responses are written at once, and must not wait for an acknowledgement. Fails if the connection is closed.
         drop(stream.set_nodelay(true));

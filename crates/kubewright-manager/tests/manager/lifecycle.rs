@@ -64,7 +64,8 @@ async fn m01_the_leader_group_is_last_without_an_election() {
     assert_eq!(log.entries(), ["+others", "=others", "+leader", "-leader", "-others"]);
 }
 
-/// Runs a manager with a runnable, in all replicas or in the leader, until it fails. Another runnable is stopped gracefully meanwhile.
+/// Runs a manager with a runnable, in all replicas or in the leader, until it fails. Another runnable is stopped
+/// gracefully meanwhile.
 async fn failure_of(replicas: Replicas, election: bool, runnable: impl Runnable) -> (ManagerError, String) {
     let log = Log::default();
     let mut builder = Manager::builder(ApiServer::new().client());

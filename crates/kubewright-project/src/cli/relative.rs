@@ -26,8 +26,8 @@ fn appended(mut path: PathBuf, component: &Component<'_>) -> PathBuf {
     path
 }
 
-/// Returns the path of a directory relative to another one, with `/` as the separator. Both are absolute. Returns `None`
-/// if they are on different drives.
+/// Returns the path of a directory relative to another one, with
+/// `/` as the separator. Both are absolute. Returns `None` if they are on different drives.
 pub(super) fn relative(from: &Path, to: &Path) -> Option<String> {
     let (from, to): (Vec<_>, Vec<_>) = (from.components().collect(), to.components().collect());
     let common = from.iter().zip(&to).take_while(|(a, b)| a == b).count();

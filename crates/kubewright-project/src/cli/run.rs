@@ -40,8 +40,8 @@ impl Changes {
 }
 
 impl Changes {
-    /// Returns the plan, unless it replaces or removes contents of the user that git cannot restore. A project without a
-    /// repository is not checked.
+    /// Returns the plan, unless it replaces or removes contents of the user that git cannot restore. A project without
+    /// a repository is not checked.
     fn check_committed(&self, root: &Path, tree: &Tree, plan: Plan) -> Result<Plan, Problems> {
         let mut problems = Problems::default();
         if !self.allow_dirty && !self.dry_run {

@@ -3,10 +3,10 @@
 //! New contents are written beside their files, and replaced and removed files are moved aside, before anything is
 //! lost. After an error, every file and directory is as before.
 //!
-//! There is no journal: a process that is killed between two steps does not roll back the first one. The commands ignore
-//! Ctrl-C, SIGTERM and SIGHUP meanwhile, so that only SIGKILL and failures of the machine remain. After SIGKILL, no file
-//! of the project is partial: each has its old or its new contents, or is missing and beside itself as `.<name>.old`.
-//! Nothing is flushed to the disk: after a power failure, the contents depend on the file system.
+//! There is no journal: a process that is killed between two steps does not roll back the first one. The commands
+//! ignore Ctrl-C, SIGTERM and SIGHUP meanwhile, so that only SIGKILL and failures of the machine remain. After SIGKILL,
+//! no file of the project is partial: each has its old or its new contents, or is missing and beside itself as
+//! `.<name>.old`. Nothing is flushed to the disk: after a power failure, the contents depend on the file system.
 
 use std::{
     ffi::OsStr,
@@ -153,8 +153,8 @@ impl Drop for Transaction {
     }
 }
 
-/// Writes a temporary file. A leftover of a process that was killed, or a symbolic link, is replaced rather than written
-/// through.
+/// Writes a temporary file. A leftover of a process that was killed, or a symbolic link, is replaced rather than
+/// written through.
 fn write_temporary(path: &Path, contents: &str) -> io::Result<()> {
     drop(fs::remove_file(path));
     fs::File::create_new(path)?.write_all(contents.as_bytes())

@@ -131,7 +131,8 @@ fn with_input(command: &mut Command, input: &[u8]) -> io::Result<Output> {
     child.wait_with_output()
 }
 
-/// Returns what kubectl printed on its standard error, without the word `error`, which is part of the error of the command.
+/// Returns what kubectl printed on its standard error, without the word `error`, which is part of the error of the
+/// command.
 pub(super) fn message(output: &Output) -> String {
     let stderr = String::from_utf8_lossy(&output.stderr);
     let message = stderr.trim();

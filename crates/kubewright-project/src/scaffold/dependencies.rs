@@ -13,7 +13,8 @@ pub enum Dependencies {
         /// The commit; by default that of the default branch.
         reference: Option<Reference>,
     },
-    /// From a directory with a checkout of the toolchain, relative to the root of the project, with `/` as the separator.
+    /// From a directory with a checkout of the toolchain, relative to the root of the project, with `/` as the
+    /// separator.
     Path(String),
     /// From the registry, in this version.
     Version(String),

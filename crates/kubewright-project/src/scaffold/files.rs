@@ -146,8 +146,8 @@ fn webhooks(modules: &[String]) -> String {
     )
 }
 
-/// Returns the files of the kinds that the user continues, as they are created. Those of other projects are empty: their
-/// contents are imported.
+/// Returns the files of the kinds that the user continues, as they are created. Those of other projects are empty:
+/// their contents are imported.
 pub(super) fn of_user(model: &Model) -> Files {
     let mut files = Files::new();
     for resource in &model.resources {

@@ -25,8 +25,8 @@ pub struct Model {
     pub externals: Vec<External>,
 }
 
-/// An imported version of a group, whose definitions belong to another project: they are not part of `config`, so that no
-/// command applies or deletes them.
+/// An imported version of a group, whose definitions belong to another project: they are not part of `config`, so that
+/// no command applies or deletes them.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct External {
     /// The group.
@@ -75,8 +75,8 @@ impl ResourceWebhooks {
         self != Self::default()
     }
 
-    /// Returns whether the version of these webhooks cannot be deleted while a number of others is left. The last version
-    /// needs no conversion.
+    /// Returns whether the version of these webhooks cannot be deleted while a number of others is left. The last
+    /// version needs no conversion.
     pub(super) fn prevent_deletion(self, others: usize) -> bool {
         (self.defaulting || self.validation) && others > 0 || self.conversion && others > 1
     }

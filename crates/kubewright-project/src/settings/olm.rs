@@ -23,7 +23,8 @@ pub struct OlmSettings {
     pub provider: Option<String>,
     /// The file of the icon, relative to the root of the project: `.svg`, `.png`, `.jpg` or `.gif`.
     pub icon: Option<String>,
-    /// The image of the tests of the Operator SDK's scorecard. Without it, bundles have no configuration for that program.
+    /// The image of the tests of the Operator SDK's scorecard. Without it, bundles have no configuration for that
+    /// program.
     pub scorecard_image: Option<String>,
     /// The bundle that this one replaces, such as `my-operator.v1.0.0`.
     pub replaces: Option<String>,

@@ -19,8 +19,8 @@ const CAPACITY: NonZeroUsize = NonZeroUsize::new(16_384).expect("the capacity is
 /// Compares configurations with the last applied ones, and objects with the results.
 ///
 /// Guarantees:
-/// - an apply is only omitted if this process applied an equal configuration last, and the cached object is equal to the
-///   result, except for its version, its managed fields and what the server reports in other subresources;
+/// - an apply is only omitted if this process applied an equal configuration last, and the cached object is equal to
+///   the result, except for its version, its managed fields and what the server reports in other subresources;
 /// - at most 16,384 configurations are stored, as digests.
 ///
 /// The managed fields are not compared: an informer does not store them.

@@ -137,15 +137,15 @@ impl<K: ApiObject> ControllerBuilder<K> {
         ControllerBuilder { options: self.options, reconciler: ObjectReconciler::new(state, reconcile) }
     }
 
-    /// Builds a controller of keys: the reconciler gets the key of the object, also of one that does not exist. Its queue
-    /// is filled from now on, if its informers run.
+    /// Builds a controller of keys: the reconciler gets the key of the object, also of one that does not exist. Its
+    /// queue is filled from now on, if its informers run.
     pub fn build(self, reconciler: impl Reconciler) -> Controller {
         self.options.build_with(Box::new(reconciler), None)
     }
 
     /// Builds a controller of keys with a reconciler that is created from the client of the controller. The controller
-    /// records the writes of each reconciliation through it to the watched kinds, whether by a typed client, a clientset
-    /// or kube's `Api`: the key is not reconciled again before the caches contain them, for up to 10 s. So
+    /// records the writes of each reconciliation through it to the watched kinds, whether by a typed client, a
+    /// clientset or kube's `Api`: the key is not reconciled again before the caches contain them, for up to 10 s. So
     /// [`read_your_writes`](Self::read_your_writes) is only needed for the writes of other clients.
     ///
     /// Deletions of collections, and writes of tasks that a reconciler spawns, are not recorded.
@@ -303,8 +303,8 @@ impl<K: ApiObject, R> ControllerBuilder<K, R> {
         self
     }
 
-    /// Shares the keys with other replicas, also if the informer of the reconciled kind contains all objects. Without this,
-    /// the [sharding of that informer](crate::reflector::Config::sharding) applies, if it has one.
+    /// Shares the keys with other replicas, also if the informer of the reconciled kind contains all objects. Without
+    /// this, the [sharding of that informer](crate::reflector::Config::sharding) applies, if it has one.
     pub fn sharding(mut self, sharding: &Sharding) -> Self {
         self.options.sharded.set(sharding);
         self
@@ -323,8 +323,8 @@ impl<K: ApiObject, R> ControllerBuilder<K, R> {
         self
     }
 
-    /// Sets how long the informers can take to sync before [`run`](Controller::run) fails; 2 minutes by default. The time
-    /// restarts while their lists receive objects.
+    /// Sets how long the informers can take to sync before [`run`](Controller::run) fails; 2 minutes by default. The
+    /// time restarts while their lists receive objects.
     pub fn cache_sync_timeout(mut self, timeout: Duration) -> Self {
         self.options.timeouts.cache_sync = timeout;
         self

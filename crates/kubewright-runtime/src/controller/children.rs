@@ -14,7 +14,8 @@ use crate::{
     store::Index,
 };
 
-/// The label of the objects that [`ReconcileContext::apply_owned`] applies, with the name of the controller as its value.
+/// The label of the objects that [`ReconcileContext::apply_owned`] applies, with the name of the controller as its
+/// value.
 pub const MANAGED_BY_LABEL: &str = "app.kubernetes.io/managed-by";
 
 impl<S> ReconcileContext<S> {

@@ -24,8 +24,8 @@ pub enum FinalizerEvent<K> {
 /// - if an `Apply` ever starts, a `Cleanup` must succeed before the object is deleted;
 /// - the finalizer is added before the first `Apply`, which follows at once, with the updated object. So it does not
 ///   depend on the event of the update, which a predicate can filter;
-/// - the finalizer is removed when a `Cleanup` returns [`Action::Done`]. After another action or an error it remains, and
-///   the cleanup is repeated;
+/// - the finalizer is removed when a `Cleanup` returns [`Action::Done`]. After another action or an error it remains,
+///   and the cleanup is repeated;
 /// - the finalizers of others, and an object that was recreated under the same name, are not changed;
 /// - an object that is being deleted without the finalizer is done.
 ///

@@ -77,8 +77,8 @@ impl<S> ReconcileContext<S> {
         TypedClient::scoped(self.client().clone(), self.key.namespace())
     }
 
-    /// Records a normal event about an object, for `kubectl describe`: a reason in CamelCase, such as `Published`, and a
-    /// note for people. Equal events are one series: see [`EventRecorder`].
+    /// Records a normal event about an object, for `kubectl describe`: a reason in CamelCase, such as
+    /// `Published`, and a note for people. Equal events are one series: see [`EventRecorder`].
     pub fn event<K: ApiObject>(&self, object: &K, reason: &str, note: impl Into<String>) {
         self.record(object, EventType::Normal, reason, note.into());
     }
@@ -142,9 +142,10 @@ impl<S> fmt::Debug for ReconcileContext<S> {
 /// - the reconciler gets the object from the cache, also if it is being deleted;
 /// - a key whose object is not in the cache is only passed to the function of
 ///   [`on_deleted`](super::ControllerBuilder::on_deleted);
-/// - an error of the reconciler is passed to the function of [`on_error`](super::ControllerBuilder::on_error), which decides what
-///   follows. Timeouts and panics are always retried;
-/// - the writes of the client of the context are recorded: a key is not reconciled again before the caches contain them.
+/// - an error of the reconciler is passed to the function of [`on_error`](super::ControllerBuilder::on_error), which
+///   decides what follows. Timeouts and panics are always retried;
+/// - the writes of the client of the context are recorded: a key is not reconciled again before the caches contain
+///   them.
 pub struct ObjectReconciler<K, S = ()> {
     state: Box<dyn FnOnce(Client) -> S + Send>,
     functions: Functions<K, S>,

@@ -32,7 +32,8 @@ struct Current {
     key: ObjectKey,
 }
 
-/// Records the writes of the reconciliations of a controller to the kinds that it watches, and is a gate for their keys.
+/// Records the writes of the reconciliations of a controller to the kinds that it watches, and is a gate for their
+/// keys.
 ///
 /// Guarantees:
 /// - a key is not reconciled before the caches contain the writes of its last reconciliations;

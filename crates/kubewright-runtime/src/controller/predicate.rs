@@ -15,8 +15,8 @@ pub struct Predicate<K>(Arc<Filter<K>>);
 type Filter<K> = dyn Fn(&Event<K>) -> bool + Send + Sync;
 
 impl<K> Predicate<K> {
-    /// Creates a custom predicate. It runs in the handler of the informer's events, so it must be fast. An event for which
-    /// it panics matches, and the panic is reported by the informer.
+    /// Creates a custom predicate. It runs in the handler of the informer's events, so it must be fast. An event for
+    /// which it panics matches, and the panic is reported by the informer.
     pub fn new(matches: impl Fn(&Event<K>) -> bool + Send + Sync + 'static) -> Self {
         Predicate(Arc::new(matches))
     }

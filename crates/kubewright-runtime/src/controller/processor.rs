@@ -139,8 +139,8 @@ impl Processor {
         span.in_scope(|| self.handle_outcome(key, outcome));
     }
 
-    /// Creates the span of a reconciliation, with the field names of controller-runtime. Its level is that of errors, so
-    /// that it is enabled if only errors are logged: their lines have its fields.
+    /// Creates the span of a reconciliation, with the field names of controller-runtime. Its level is that of errors,
+    /// so that it is enabled if only errors are logged: their lines have its fields.
     fn span(&self, key: &ObjectKey) -> Span {
         let trigger = self.triggers.take(key);
         tracing::error_span!(

@@ -21,8 +21,8 @@ type SlotFn = dyn Fn(&ObjectKey) -> Option<Slot> + Send + Sync;
 /// The keys of a controller that are in the slots of this replica.
 ///
 /// Guarantees:
-/// - a key without an object is in the slot of the deleted object until its deletion is processed, and otherwise, by UID,
-///   in none: an object that is added later is queued by its own event;
+/// - a key without an object is in the slot of the deleted object until its deletion is processed, and otherwise, by
+///   UID, in none: an object that is added later is queued by its own event;
 /// - only deleted objects whose keys are in the queue or being processed use memory.
 pub(super) struct ShardedKeys {
     sharding: Sharding,

@@ -93,8 +93,8 @@ impl ControllerStatus {
         self.watches.iter().any(|watch| watch.why_outdated(tolerance).is_none())
     }
 
-    /// Returns why the objects of the watched informers may be outdated, with the last error of their requests: they have
-    /// not synced, or their lists and watches have failed for longer than this. Empty if all are up to date.
+    /// Returns why the objects of the watched informers may be outdated, with the last error of their requests: they
+    /// have not synced, or their lists and watches have failed for longer than this. Empty if all are up to date.
     pub fn why_outdated(&self, tolerance: Duration) -> Vec<String> {
         let mut reasons: Vec<_> = self.watches.iter().filter_map(|watch| watch.why_outdated(tolerance)).collect();
         reasons.sort();

@@ -21,9 +21,9 @@ impl<S> ReconcileContext<S> {
     /// Applies a configuration as the [field manager](Self::field_manager) of this controller, in the namespace of the
     /// configuration. Returns the object.
     ///
-    /// The apply is not sent if it changes nothing: the controller watches the kind, an equal configuration was the last
-    /// one that it applied to this object since its start, and the cached object is equal to the result. Changes of the
-    /// status are ignored, unless the configuration has one.
+    /// The apply is not sent if it changes nothing: the controller watches the kind, an equal configuration was the
+    /// last one that it applied to this object since its start, and the cached object is equal to the result. Changes
+    /// of the status are ignored, unless the configuration has one.
     ///
     /// # Errors
     /// Fails if the result is invalid or the request fails.
@@ -79,9 +79,9 @@ impl<S> ReconcileContext<S> {
         Ok(Arc::new(applied))
     }
 
-    /// Changes an object in the namespace of the reconciled one by a JSON merge patch, such as an annotation of an object
-    /// that users create. Returns the result; `None` if the object does not exist, while [`apply`](Self::apply) would
-    /// create it. Declare the permission with [`allow`](super::ControllerBuilder::allow) and the verb `patch`.
+    /// Changes an object in the namespace of the reconciled one by a JSON merge patch, such as an annotation of an
+    /// object that users create. Returns the result; `None` if the object does not exist, while [`apply`](Self::apply)
+    /// would create it. Declare the permission with [`allow`](super::ControllerBuilder::allow) and the verb `patch`.
     ///
     /// # Errors
     /// Fails if the result is invalid or the request fails.
@@ -99,8 +99,9 @@ impl<S> ReconcileContext<S> {
         }
     }
 
-    /// Updates the status of an object: the function changes a copy, and its result is ignored. The update is not sent if the status is equal to
-    /// that of the object, and is ignored if the object was deleted meanwhile. Returns whether it was sent.
+    /// Updates the status of an object: the function changes a copy, and its result is ignored. The update is not sent
+    /// if the status is equal to that of the object, and is ignored if the object was deleted meanwhile. Returns
+    /// whether it was sent.
     ///
     /// # Errors
     /// Fails if the object was changed meanwhile (a conflict) or is invalid, or the request fails.

@@ -13,8 +13,8 @@ pub struct EventConfig {
 }
 
 impl EventConfig {
-    /// Sets the `reportingInstance` of the events. By default it is `<controller>-<hostname>`; in a Pod, the host name is
-    /// the name of the Pod.
+    /// Sets the `reportingInstance` of the events. By default it is `<controller>-<hostname>`; in a Pod, the host name
+    /// is the name of the Pod.
     #[must_use]
     pub fn instance(mut self, instance: impl Into<String>) -> Self {
         let instance: String = instance.into();

@@ -132,8 +132,8 @@ impl Correlator {
         self.deadlines.first_key_value().map(|((at, _), _)| *at)
     }
 
-    /// Forgets idle series, and returns the next write that is due: the periodic one of a running series or the last one
-    /// of an idle series.
+    /// Forgets idle series, and returns the next write that is due: the periodic one of a running series or the last
+    /// one of an idle series.
     pub(super) fn pop_due(&mut self, now: Instant) -> Option<Write> {
         while let Some(entry) = self.deadlines.first_entry().filter(|entry| entry.key().0 <= now) {
             let key = entry.remove();

@@ -64,8 +64,8 @@ impl NewEvent {
     /// reference of an object.
     ///
     /// The reason and the action are identifiers in Pascal case, such as `FailedMount` and `Mounting`. They are cut to
-    /// 128 bytes, and the note to 1024. The API server rejects empty ones: an empty reason is replaced by `Unknown`, and
-    /// an empty action by the reason. The note can be empty.
+    /// 128 bytes, and the note to 1024. The API server rejects empty ones: an empty reason is replaced by `Unknown`,
+    /// and an empty action by the reason. The note can be empty.
     pub fn new(
         regarding: ObjectReference,
         type_: EventType,

@@ -43,8 +43,8 @@ pub struct Stopped {
 
 /// The informer failed, so its store is no longer updated and its handlers are no longer notified.
 ///
-/// Failed requests and skipped objects do not fail an informer. Only a panic does that none of its guarantees covers, or
-/// that of a handler with [`OnPanic::Abort`](super::OnPanic::Abort).
+/// Failed requests and skipped objects do not fail an informer. Only a panic does that none of its guarantees covers,
+/// or that of a handler with [`OnPanic::Abort`](super::OnPanic::Abort).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the informer of {resource}{} failed: {reason}; its objects are no longer updated", named(.name))]
 pub struct InformerFailed {

@@ -28,9 +28,9 @@ pub(super) struct ListenerOptions {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Delivery {
     /// Coalesces the events of each object into one: from the last state that the handler saw to the current one. An
-    /// object that was added and deleted meanwhile is omitted, also if the store contained it: to wait for a state of the
-    /// store, use [`Delivery::EVERY_EVENT`]. The number of pending items is bounded by the number of objects, including
-    /// deleted ones that the handler saw.
+    /// object that was added and deleted meanwhile is omitted, also if the store contained it: to wait for a state of
+    /// the store, use [`Delivery::EVERY_EVENT`]. The number of pending items is bounded by the number of objects,
+    /// including deleted ones that the handler saw.
     #[default]
     Coalesced,
     /// Stores every event, up to `cap` in addition to the initial ones.
@@ -43,8 +43,8 @@ pub enum Delivery {
 }
 
 impl Delivery {
-    /// Stores every event, and coalesces those beyond a thousand pending ones. Each change of the store is followed by an
-    /// event, so a stream whose consumer reads the store after each event misses no state that lasts.
+    /// Stores every event, and coalesces those beyond a thousand pending ones. Each change of the store is followed by
+    /// an event, so a stream whose consumer reads the store after each event misses no state that lasts.
     pub const EVERY_EVENT: Delivery = Delivery::EveryEvent { cap: 1_000, overflow: Overflow::Coalesce };
 }
 

@@ -79,8 +79,8 @@ impl<K: ApiObject> NamespaceMerger<K> {
         }
     }
 
-    /// Stops waiting for the first list of a reflector, which is forbidden. Returns the first list of the others, if they
-    /// waited for it.
+    /// Stops waiting for the first list of a reflector, which is forbidden. Returns the first list of the others, if
+    /// they waited for it.
     pub(super) fn exclude(&self, source: usize) -> Option<Merged<K>> {
         let mut progress = self.progress();
         let state = progress.sources.get_mut(source).filter(|state| **state == Source::Pending)?;

@@ -111,8 +111,8 @@ pub fn fenced<F: Future>(future: F) -> Fenced<F> {
     Fenced::new(future, FENCE.try_with(Fence::clone).ok())
 }
 
-/// Returns whether the leadership to which the current task belongs is over. A task that does several things in one poll
-/// checks it before each of them. `false` outside the work of an elector.
+/// Returns whether the leadership to which the current task belongs is over. A task that does several things in one
+/// poll checks it before each of them. `false` outside the work of an elector.
 pub(crate) fn is_leadership_over() -> bool {
     FENCE.try_with(|fence| !fence.is_open()).unwrap_or(false)
 }

@@ -20,8 +20,8 @@ pub(crate) struct CompactObject<K> {
     /// The number of this state, which identifies it among the hot objects.
     id: u64,
     packed: PackedObject,
-    /// Whether the store contains another state of the object, or none. Then it is of no interest that this state cannot
-    /// be decoded.
+    /// Whether the store contains another state of the object, or none. Then it is of no interest that this state
+    /// cannot be decoded.
     is_superseded: AtomicBool,
 }
 

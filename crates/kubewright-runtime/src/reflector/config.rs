@@ -104,8 +104,8 @@ impl<K> Config<K> {
         self
     }
 
-    /// Selects the objects of the slots of this replica, in place of a fixed [shard](Self::shard). They are listed again
-    /// when the slots change.
+    /// Selects the objects of the slots of this replica, in place of a fixed [shard](Self::shard). They are listed
+    /// again when the slots change.
     #[must_use]
     pub fn sharding(mut self, sharding: &Sharding) -> Self {
         self.sharding = Some(sharding.clone());
@@ -175,8 +175,9 @@ impl<K> Config<K> {
 
     /// Sets how long a watch can have no event, not even a bookmark, before it is considered dead.
     ///
-    /// By default this is 90 s: Kubernetes sends a bookmark about every minute. A server that sends no bookmarks is watched
-    /// again after each such time without events, which is an error only once. The timeout also applies to the response.
+    /// By default this is 90 s: Kubernetes sends a bookmark about every minute. A server that sends no bookmarks is
+    /// watched again after each such time without events, which is an error only once. The timeout also applies to the
+    /// response.
     #[must_use]
     pub fn idle_timeout(mut self, timeout: Duration) -> Self {
         self.idle_timeout = Some(timeout);

@@ -248,7 +248,8 @@ impl Leases {
         self.members.iter().find(|(_, member)| is_expired(member)).map(|(index, _)| *index)
     }
 
-    /// Returns the first time after the last list at which a Lease expires, or slots of a holder without one become free.
+    /// Returns the first time after the last list at which a Lease expires, or slots of a holder without one become
+    /// free.
     pub(super) fn next_expiry(&self, listed: Time) -> Option<Time> {
         let held = self.members.values().filter(|member| !member.record.holder_identity.is_empty());
         let expiries = held.map(|member| self.expiry(member));

@@ -24,8 +24,8 @@ const ABORT_TIMEOUT: Duration = Duration::from_secs(1);
 /// What the caches and the controllers of a process share with the runner of its sharding.
 ///
 /// Guarantees:
-/// - a key is processed only while its slot is active, and only until its deadline: it is never polled afterwards, even if
-///   the process was paused;
+/// - a key is processed only while its slot is active, and only until its deadline: it is never polled afterwards, even
+///   if the process was paused;
 /// - a slot that is no longer active has been drained when none of its keys is being processed, and none can be.
 pub(crate) struct Ownership {
     state: Mutex<State>,
@@ -181,8 +181,8 @@ impl Ownership {
         self.publish(Published { active, active_until: Instant::now(), work_deadline: None, cached });
     }
 
-    /// Waits until keys have been processed for longer than they can take to end after their deadline, and returns their
-    /// slots. They block their thread.
+    /// Waits until keys have been processed for longer than they can take to end after their deadline, and returns
+    /// their slots. They block their thread.
     pub(super) async fn blocked(&self) -> SlotSet {
         let mut was_late = false;
         loop {

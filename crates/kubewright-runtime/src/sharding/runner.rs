@@ -27,7 +27,8 @@ use crate::{
 
 /// Acquires and releases the slots of this replica.
 ///
-/// Caches and controllers of the [`Sharding`] must run concurrently: a replica acquires a slot when they have synced it.
+/// Caches and controllers of the [`Sharding`] must run concurrently: a replica acquires a slot when they have synced
+/// it.
 pub struct ShardingRunner {
     sharding: Sharding,
     lease: leader_election::Policy,
@@ -57,8 +58,8 @@ impl ShardingRunner {
         Ok(ShardingRunner { sharding, lease, requests, metrics })
     }
 
-    /// Acquires slots until `leaving` or `stop`. The slots are then released as their reconciliations end, and the others
-    /// acquire them. After `stop` the runner ends: cancel it when the controllers have ended.
+    /// Acquires slots until `leaving` or `stop`. The slots are then released as their reconciliations end, and the
+    /// others acquire them. After `stop` the runner ends: cancel it when the controllers have ended.
     ///
     /// Dropping the future ends all reconciliations, and releases nothing.
     ///
@@ -235,8 +236,8 @@ impl Running {
         self.machine.response(self.now(), response);
     }
 
-    /// Fails if requests have been rejected for the renew deadline: permissions that are granted together with the start
-    /// of the process are in effect by then.
+    /// Fails if requests have been rejected for the renew deadline: permissions that are granted together with the
+    /// start of the process are in effect by then.
     fn check_rejection(&mut self) -> Result<(), ShardingError> {
         let waited = self.rejected_since.map(|since| since.elapsed()).unwrap_or_default();
         if self.machine.is_member() || waited < self.runner.lease.renew_deadline {

@@ -1,10 +1,10 @@
 //! Simulations of the replicas of a fleet: no key is reconciled by two of them at a time, none is without an owner for
 //! long, and each change is reconciled.
 //!
-//! Each replica drives the state machine as the runner does, with its own clocks: wall clocks differ by up to an hour, and
-//! the rates of the monotonic clocks by up to 4 %, the documented limit. Replicas are paused, stopped, killed and cut off;
-//! requests and responses are delayed and lost, and delayed writes are applied long after their timeout; caches are
-//! filled and notified with delays. Each slot has one key, which changes at random.
+//! Each replica drives the state machine as the runner does, with its own clocks: wall clocks differ by up to an hour,
+//! and the rates of the monotonic clocks by up to 4 %, the documented limit. Replicas are paused, stopped, killed and
+//! cut off; requests and responses are delayed and lost, and delayed writes are applied long after their timeout;
+//! caches are filled and notified with delays. Each slot has one key, which changes at random.
 //!
 //! By default it runs hundreds of seeds; with `SHARDING_SIMULATION=10m` (or `s`, `h`) as many as fit into that time. A
 //! failure prints its seed, which `SHARDING_SEED` repeats.
@@ -31,8 +31,8 @@ const SETTLED: Duration = Duration::from_secs(20);
 /// How long the slots of a replica that crashed have no owner: the lease duration and the retry period on the slowest
 /// clock, and the latency of the requests of all replicas.
 const TAKEOVER: Duration = Duration::from_millis(15_000 + 2_000 + 400 + 2_000);
-/// How long a slot has no owner when it is handed over: the longest reconciliation, the retry period on the slowest clock,
-/// and the latency of the requests of all replicas.
+/// How long a slot has no owner when it is handed over: the longest reconciliation, the retry period on the slowest
+/// clock, and the latency of the requests of all replicas.
 const HAND_OVER: Duration = Duration::from_millis(3_000 + 2_100 + 2_000);
 
 /// Runs the seeds in chaos, and checks the slots and the changes afterwards.

@@ -222,11 +222,11 @@ impl<K: Resource + 'static> Store<K> {
     }
 
     /// Waits until the object of this key, or its absence, meets a condition, and returns the object. The condition is
-    /// called with the current object, and after every event of the kind. A state that is replaced at once can be missed;
-    /// an event handler gets every state.
+    /// called with the current object, and after every event of the kind. A state that is replaced at once can be
+    /// missed; an event handler gets every state.
     ///
-    /// This waits for as long as the informer runs; use [`wait_until_within`](Self::wait_until_within) to set a deadline.
-    /// This method is cancel-safe.
+    /// This waits for as long as the informer runs; use [`wait_until_within`](Self::wait_until_within) to set a
+    /// deadline. This method is cancel-safe.
     ///
     /// # Errors
     /// Fails if the informer was stopped.

@@ -141,7 +141,8 @@ pub(crate) struct Counters(Arc<Mutex<BTreeMap<String, u64>>>);
 struct OneCounter(Counters, String);
 
 impl Counters {
-    /// Returns the counter `event_recorder_<name>` with these values of its labels, such as `dropped_total`, `maps,queue_full`.
+    /// Returns the counter `event_recorder_<name>` with these values of its labels, such as `dropped_total`,
+    /// `maps,queue_full`.
     pub(crate) fn value(&self, name: &str, labels: &str) -> u64 {
         let key = format!("event_recorder_{name}{{{labels}}}");
         let values = self.0.lock().unwrap();

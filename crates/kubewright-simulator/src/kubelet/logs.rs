@@ -1,5 +1,5 @@
-//! The logs of containers that are local processes: a file for each start, which is read completely, from its last lines
-//! on, or until the container has ended.
+//! The logs of containers that are local processes: a file for each start, which is read completely, from its last
+//! lines on, or until the container has ended.
 
 use std::{
     fs::{self, File},

@@ -44,9 +44,9 @@ const LOG_TAIL_LINES: usize = 80;
 ///   process;
 /// - a process gets SIGTERM when its pod is deleted, and is killed after the grace period, with all processes of its
 ///   group;
-/// - standard output and error are written to `NODE/pods/NAMESPACE_NAME_UID/CONTAINER/RESTARTS.log` in the directory. The
-///   kubelet serves them on a loopback address, which the status of its Node declares. After an error, their end is the
-///   termination message with the policy `FallbackToLogsOnError`;
+/// - standard output and error are written to `NODE/pods/NAMESPACE_NAME_UID/CONTAINER/RESTARTS.log` in the directory.
+///   The kubelet serves them on a loopback address, which the status of its Node declares. After an error, their end is
+///   the termination message with the policy `FallbackToLogsOnError`;
 /// - `emptyDir` volumes are directories of the pod, `hostPath` volumes are directories below `NODE/host`, and claims
 ///   are directories below `claims`. Paths of mounts in command, arguments and environment are replaced by these
 ///   directories, as processes have no mount namespace. Other volumes are empty directories;

@@ -49,8 +49,8 @@ pub(super) async fn client_config(kubeconfig: &Path) -> Result<Config, LocalClus
     Ok(config)
 }
 
-/// Creates the server on its data directory. It converts Loggers by the function of the operator in place of its webhook.
-/// Waits at most for this time for another server that uses the directory.
+/// Creates the server on its data directory. It converts Loggers by the function of the operator in place of its
+/// webhook. Waits at most for this time for another server that uses the directory.
 pub(super) async fn open(data: &Path, wait: Duration) -> Result<ApiServer, DataDirError> {
     let deadline = Instant::now() + wait;
     loop {

@@ -1,4 +1,5 @@
-//! Converts the objects of a `ConversionReview` for a time, as a webhook of `kubewright-manager` does, and prints the times.
+//! Converts the objects of a `ConversionReview` for a time, as a webhook of `kubewright-manager` does, and prints the
+//! times.
 //!
 //! Usage: `bench-conversion FILE SECONDS`. With 0 seconds the response is printed.
 

@@ -59,7 +59,8 @@ impl<'a> Admission<'a> {
         &self.request.kind
     }
 
-    /// Returns the subresource, empty for the object itself; `None` for a subresource with another body than the object.
+    /// Returns the subresource, empty for the object itself; `None` for a subresource with another body than the
+    /// object.
     pub(super) fn subresource(&self) -> Option<&'static str> {
         match self.request.endpoint {
             Endpoint::Main => Some(""),

@@ -53,7 +53,8 @@ pub(super) fn param_kind(state: &State, policy: &Value) -> Result<Option<Arc<Res
     found.map(Some).ok_or_else(missing)
 }
 
-/// Returns the parameters of a binding, one for each evaluation of its policy. Null is an evaluation without parameters.
+/// Returns the parameters of a binding, one for each evaluation of its policy. Null is an evaluation without
+/// parameters.
 ///
 /// # Errors
 /// The reference does not fit the request, or there are no parameters although the binding requires them.

@@ -15,8 +15,8 @@ use crate::{
     resource::pending_conversions::Conversions,
 };
 
-/// The maximum number of times that the webhooks of a request are called: for further conversions, or because the object
-/// was changed in between.
+/// The maximum number of times that the webhooks of a request are called: for further conversions, or because the
+/// object was changed in between.
 const MAX_ROUNDS: usize = 64;
 
 /// The webhook calls of one request.

@@ -10,8 +10,8 @@ const STRICT: [&str; 3] = ["items", "properties", "type"];
 const SUBSCHEMAS: [&str; 3] = ["additionalProperties", "allOf", "items"];
 const OPERATIONS: [&str; 5] = ["get", "put", "post", "delete", "patch"];
 
-/// Converts the schema of a type. If it preserves unknown fields at its root, it has no properties, as on the real server:
-/// beside any property, kubectl rejects the others.
+/// Converts the schema of a type. If it preserves unknown fields at its root, it has no properties, as on the real
+/// server: beside any property, kubectl rejects the others.
 pub(super) fn definition(declared: Value) -> Value {
     if !preserves_unknown_fields(&declared) {
         return schema(declared);

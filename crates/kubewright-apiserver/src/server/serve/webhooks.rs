@@ -1,8 +1,8 @@
 //! The HTTPS client of webhooks: it connects to a URL, or to an endpoint of a service.
 //!
 //! Guarantees:
-//! - The certificate of a webhook is verified with its `caBundle`, which has the certificates of authorities or that of the
-//!   webhook, or with the certificates of the system.
+//! - The certificate of a webhook is verified with its `caBundle`, which has the certificates of authorities or that of
+//!   the webhook, or with the certificates of the system.
 //! - Each call has a connection, which ends with it. A call that is cancelled, for example by its timeout, closes it.
 //! - A response has at most 32 MiB.
 
@@ -40,9 +40,10 @@ const MAX_RESPONSE_BYTES: usize = 32 << 20;
 /// The client that kube-apiserver names.
 const CLIENT: &str = "kube-apiserver-admission";
 
-/// Calls the webhooks of a server over HTTPS: those of the stored `MutatingWebhookConfiguration`s and
-/// `ValidatingWebhookConfiguration`s, and the conversion webhooks of definitions. The address of a webhook is its URL, or
-/// that of a ready endpoint in the EndpointSlices, or else the Endpoints, of its service.
+/// Calls the webhooks of a server over HTTPS: those of the stored
+/// `MutatingWebhookConfiguration`s and `ValidatingWebhookConfiguration`s, and the conversion webhooks of definitions.
+/// The address of a webhook is its URL, or that of a ready endpoint in the EndpointSlices, or else the Endpoints, of
+/// its service.
 ///
 /// A later [`ApiServer::call_webhooks`] replaces the client.
 pub fn call_webhooks(server: &ApiServer) {

@@ -18,8 +18,8 @@ use super::{
 /// Options of `crd diff`.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct Diff {
-    /// The current definitions: a git revision, whose CRD directory is read, or a file or directory; `-` is standard input, as in
-    /// `kubectl get crds -o yaml | cargo xtask crd diff -` [default: HEAD].
+    /// The current definitions: a git revision, whose CRD directory is read, or a file or directory;
+    /// `-` is standard input, as in `kubectl get crds -o yaml | cargo xtask crd diff -` [default: HEAD].
     #[arg(value_name = "REV|FILE")]
     pub old: Option<String>,
     /// The new definitions, likewise [default: those generated from the types].

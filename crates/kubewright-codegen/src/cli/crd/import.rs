@@ -20,24 +20,26 @@ pub struct Import {
     /// Files with definitions; `-` is standard input.
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// Directory for the modules, one file for each version of a group. Existing files are not overwritten. A project with a
-    /// file PROJECT needs no directory: the modules become part of its types.
+    /// Directory for the modules, one file for each version of a group. Existing files are not overwritten. A project
+    /// with a file PROJECT needs no directory: the modules become part of its types.
     #[arg(long, value_name = "DIR", conflicts_with = "stdout")]
     pub out: Option<PathBuf>,
     /// Print the modules without writing any file.
     #[arg(long)]
     pub stdout: bool,
-    /// Generate types for all objects, even for those with the schema of a k8s-openapi type. This preserves all descriptions.
+    /// Generate types for all objects, even for those with the schema of a k8s-openapi type. This preserves all
+    /// descriptions.
     #[arg(long)]
     pub own_types: bool,
 }
 
 impl Import {
-    /// Reads the definitions, and returns their modules, in the style of rustfmt in the project that they are written to.
+    /// Reads the definitions, and returns their modules, in the style of rustfmt in the project that they are written
+    /// to.
     ///
     /// # Errors
-    /// Fails if a file cannot be read or contains no definition, if a definition cannot be imported, and if rustfmt is not
-    /// installed.
+    /// Fails if a file cannot be read or contains no definition, if a definition cannot be imported, and if rustfmt is
+    /// not installed.
     pub fn modules(&self) -> Result<Vec<ImportedModule>> {
         let mut all = source::Definitions::new();
         for file in &self.files {

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value};
 
-/// The keywords that decide which values a field has, besides its type and nested schemas. Descriptions, bounds, patterns,
-/// rules and list types do not: the same values are stored and returned.
+/// The keywords that decide which values a field has, besides its type and nested schemas. Descriptions, bounds,
+/// patterns, rules and list types do not: the same values are stored and returned.
 const KEYWORDS: [&str; 12] = [
     "allOf",
     "anyOf",

@@ -93,8 +93,8 @@ impl Path {
         (0..self.0.len()).any(is_key)
     }
 
-    /// Returns the path of the value in the other version, or of the value around it that is converted as a whole. `None`
-    /// is returned for a field that the other version does not have.
+    /// Returns the path of the value in the other version, or of the value around it that is converted as a whole.
+    /// `None` is returned for a field that the other version does not have.
     pub(super) fn converted(&self, conversion: Conversion, direction: Direction) -> Option<Path> {
         let mut path = Path::default();
         let mut conversion = conversion;

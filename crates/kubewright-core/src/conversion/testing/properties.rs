@@ -104,8 +104,8 @@ impl Versions {
         }
     }
 
-    /// Changes one value of the spoke, if there is one that can be changed. Keys identify the items of a list, so that a
-    /// change of a key is one of the list.
+    /// Changes one value of the spoke, if there is one that can be changed. Keys identify the items of a list, so that
+    /// a change of a key is one of the list.
     fn edit(&self, shown: &Value, seed: u64) -> Option<(Path, Value)> {
         let mut generator = Generator::new(seed ^ 0x5eed);
         let mut paths = leaves(shown);

@@ -37,7 +37,8 @@ impl Expression {
         self.checked.type_of(&self.checked.root)
     }
 
-    /// Whether it reads nothing but the object, and of its metadata only the name: what a rule of a definition can read.
+    /// Whether it reads nothing but the object, and of its metadata only the name: what a rule of a definition can
+    /// read.
     pub(crate) fn reads_only_object(&self) -> bool {
         const OTHERS: [&str; 6] = ["oldObject", "request", "params", "namespaceObject", "authorizer", "variables"];
         let is_other = |name: &String| OTHERS.contains(&name.split('.').next().unwrap_or_default());

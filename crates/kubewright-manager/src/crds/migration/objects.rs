@@ -87,7 +87,8 @@ impl Objects<'_> {
         stream::iter(writes).buffer_unordered(CONCURRENT_WRITES).try_fold(counts, add).await
     }
 
-    /// Writes one object, and returns whether its managed fields were outdated. One that was deleted needs no migration.
+    /// Writes one object, and returns whether its managed fields were outdated. One that was deleted needs no
+    /// migration.
     async fn write(&self, mut metadata: ObjectMeta, selection: Selection) -> Result<bool, CrdError> {
         let name = metadata.name.clone().unwrap_or_default();
         let (api, full_name) = self.object(&name, metadata.namespace.as_deref());

@@ -60,8 +60,8 @@ impl ServerConfig {
         self
     }
 
-    /// Sets the maximum number of connections, at least 1; 1024 by default. A further one replaces the one that has been
-    /// idle for the longest time, or waits while all have a request in progress.
+    /// Sets the maximum number of connections, at least 1; 1024 by default. A further one replaces the one that has
+    /// been idle for the longest time, or waits while all have a request in progress.
     #[must_use]
     pub fn max_connections(mut self, connections: usize) -> Self {
         self.max_connections = connections.clamp(1, tokio::sync::Semaphore::MAX_PERMITS);

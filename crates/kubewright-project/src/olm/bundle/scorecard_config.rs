@@ -1,4 +1,5 @@
-//! The configuration of the scorecard of the Operator SDK, which runs each test in a Pod. `cargo xtask scorecard` needs none.
+//! The configuration of the scorecard of the Operator SDK, which runs each test in a Pod. `cargo xtask scorecard` needs
+//! none.
 
 use std::collections::BTreeMap;
 

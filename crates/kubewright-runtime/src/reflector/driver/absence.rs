@@ -17,8 +17,8 @@ const ABSENT_AFTER: Duration = Duration::from_secs(60);
 const DISCOVERY_TIMEOUT: Duration = Duration::from_secs(10);
 
 impl<K: ApiObject> Driver<K> {
-    /// Returns whether the server does not serve the kind, and the kind is optional. A single response with 404 does not
-    /// prove it: a gateway can respond with 404, and a definition can be about to be served.
+    /// Returns whether the server does not serve the kind, and the kind is optional. A single response with 404 does
+    /// not prove it: a gateway can respond with 404, and a definition can be about to be served.
     pub(super) async fn is_absent_kind(&mut self, error: &kube::Error) -> bool {
         if !self.config.is_optional || !matches!(error, kube::Error::Api(status) if status.code == 404) {
             return false;

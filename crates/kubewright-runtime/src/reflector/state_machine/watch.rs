@@ -14,7 +14,8 @@ use crate::object::ResourceVersion;
 const WATCH_END_MARGIN: Duration = Duration::from_secs(30);
 /// The maximum time between initial events.
 const MAX_INITIAL_EVENTS_GAP: Duration = Duration::from_secs(30);
-/// Kubernetes sends a bookmark about every minute. A watch without an event or a response is considered dead after this.
+/// Kubernetes sends a bookmark about every minute. A watch without an event or a response is considered dead after
+/// this.
 const BOOKMARK_TIMEOUT: Duration = Duration::from_secs(90);
 /// How long a server without bookmarks is silent before its version is compared.
 const MAX_SILENCE: Duration = Duration::from_secs(180);
@@ -49,8 +50,8 @@ impl StateMachine {
         }
     }
 
-    /// Returns whether an event is older than an earlier one, so that the versions of the server went back. Deletions do
-    /// not count: some aggregated API servers send the version of the last change.
+    /// Returns whether an event is older than an earlier one, so that the versions of the server went back. Deletions
+    /// do not count: some aggregated API servers send the version of the last change.
     pub(in crate::reflector) fn goes_back(&self, event: EventType, version: &str) -> bool {
         let State::Watch(watch) = &self.state else { return false };
         let has_order = watch.is_ordered && !matches!(event, EventType::Deleted | EventType::Unknown);
@@ -169,8 +170,8 @@ impl StateMachine {
     /// bookmarks: then a new watch only checks the connection.
     ///
     /// A server that is silent in two watches in a row may have gone back to an older version: it then sends nothing
-    /// until it reaches the version of the watch. Only a list detects that. If the server has sent bookmarks before, the
-    /// objects are listed; otherwise silence is usual, and the version is compared by a list of one object.
+    /// until it reaches the version of the watch. Only a list detects that. If the server has sent bookmarks before,
+    /// the objects are listed; otherwise silence is usual, and the version is compared by a list of one object.
     pub(in crate::reflector) fn watch_timed_out(&mut self, now: Instant) -> Option<ReflectorError> {
         let (silence, is_established) = match &self.state {
             State::List(_) => return None,

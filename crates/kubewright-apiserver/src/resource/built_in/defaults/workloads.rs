@@ -8,8 +8,8 @@ use crate::{
     resource::built_in::rules::CONTROLLER,
 };
 
-/// Generates the selector and the labels of a new job from its uid, unless `manualSelector` is set. A job without labels
-/// has those of its template, also the generated ones.
+/// Generates the selector and the labels of a new job from its uid, unless `manualSelector` is set. A job without
+/// labels has those of its template, also the generated ones.
 pub(in super::super) fn new_job(job: &mut Object) -> Result<()> {
     let has_labels_of_template = job.metadata.labels.is_none();
     if has_labels_of_template {

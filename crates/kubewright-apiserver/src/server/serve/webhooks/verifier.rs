@@ -1,8 +1,8 @@
 //! The verification of a webhook's certificate, as by Go's `crypto/x509`.
 //!
 //! Guarantees:
-//! - A certificate is valid if a trusted authority issued it, or if it is trusted itself: such a certificate need not be
-//!   that of an authority. controller-runtime's envtest has such bundles.
+//! - A certificate is valid if a trusted authority issued it, or if it is trusted itself: such a certificate need not
+//!   be that of an authority. controller-runtime's envtest has such bundles.
 //! - In both cases it has the name of the host, has not expired, and is for servers.
 
 use std::sync::Arc;

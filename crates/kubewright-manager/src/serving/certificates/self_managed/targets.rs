@@ -129,8 +129,8 @@ impl Targets {
     }
 }
 
-/// Returns the managed fields of all others if a manager owns a field. None are not replaced: the API server would then
-/// record the fields anew.
+/// Returns the managed fields of all others if a manager owns a field. None are not replaced: the API server would
+/// record all fields again.
 fn others(metadata: &ObjectMeta, manager: &str) -> Option<Vec<ManagedFieldsEntry>> {
     let all = metadata.managed_fields.as_deref().unwrap_or_default();
     let is_own = |entry: &&ManagedFieldsEntry| entry.manager.as_deref() == Some(manager);
