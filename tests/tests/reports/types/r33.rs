@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use k8s_openapi::api::core::v1::LocalObjectReference;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
+use k8s_openapi::{
+    api::core::v1::LocalObjectReference,
+    apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta},
+};
 use kubewright_core::{ApplyConfiguration, CrdSchema, DeepCopy, Object, ObjectList};
 use serde::{Deserialize, Serialize};
 
