@@ -65,6 +65,7 @@ const CRATES: [Layers; 8] = [
     (
         "crates/kubewright-runtime",
         &[
+            &["retry"],
             &["object", "error", "metrics", "signal"],
             &["client", "decode", "workqueue", "leader_election"],
             &["events", "sharding"],
