@@ -4,8 +4,8 @@
 use kubewright::fake::{Fake, Fakeable};
 use kubewright::runtime::kube::Client;
 
-/// The real clientset with a dedicated in-memory API server. `Clientset::new([object, ..])` starts with these
-/// objects, `Clientset::empty()` with none.
+/// The real clientset with a dedicated in-memory API server. `Clientset::new([object, ..])` starts with
+/// these objects, `Clientset::empty()` with none.
 pub type Clientset = Fake<crate::Clientset>;
 
 impl Fakeable for crate::Clientset {

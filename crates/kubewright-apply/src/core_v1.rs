@@ -3183,7 +3183,7 @@ pub struct ModifyVolumeStatusApply {
     ///    InProgress indicates that the volume is being modified.
     ///  - Infeasible
     ///   Infeasible indicates that the request has been rejected as invalid by the CSI driver. To
-    /// 	  resolve the error, a valid VolumeAttributesClass needs to be specified.
+    /// resolve the error, a valid VolumeAttributesClass needs to be specified.
     /// Note: New statuses can be added in the future. Consumers should check for unknown statuses and fail appropriately.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
@@ -4062,39 +4062,39 @@ pub struct PersistentVolumeClaimStatusApply {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub access_modes: Option<Vec<String>>,
     /// allocatedResourceStatuses stores status of resource being resized for the given PVC. Key names follow standard Kubernetes label syntax. Valid values are either:
-    /// 	* Un-prefixed keys:
-    /// 		- storage - the capacity of the volume.
-    /// 	* Custom resources must use implementation-defined prefixed names such as "example.com/my-custom-resource"
+    /// * Un-prefixed keys:
+    /// - storage - the capacity of the volume.
+    /// * Custom resources must use implementation-defined prefixed names such as "example.com/my-custom-resource"
     /// Apart from above values - keys that are unprefixed or have kubernetes.io prefix are considered reserved and hence may not be used.
     ///
     /// ClaimResourceStatus can be in any of following states:
-    /// 	- ControllerResizeInProgress:
-    /// 		State set when resize controller starts resizing the volume in control-plane.
-    /// 	- ControllerResizeFailed:
-    /// 		State set when resize has failed in resize controller with a terminal error.
-    /// 	- NodeResizePending:
-    /// 		State set when resize controller has finished resizing the volume but further resizing of
-    /// 		volume is needed on the node.
-    /// 	- NodeResizeInProgress:
-    /// 		State set when kubelet starts resizing the volume.
-    /// 	- NodeResizeFailed:
-    /// 		State set when resizing has failed in kubelet with a terminal error. Transient errors don't set
-    /// 		NodeResizeFailed.
+    /// - ControllerResizeInProgress:
+    /// State set when resize controller starts resizing the volume in control-plane.
+    /// - ControllerResizeFailed:
+    /// State set when resize has failed in resize controller with a terminal error.
+    /// - NodeResizePending:
+    /// State set when resize controller has finished resizing the volume but further resizing of
+    /// volume is needed on the node.
+    /// - NodeResizeInProgress:
+    /// State set when kubelet starts resizing the volume.
+    /// - NodeResizeFailed:
+    /// State set when resizing has failed in kubelet with a terminal error. Transient errors don't set
+    /// NodeResizeFailed.
     /// For example: if expanding a PVC for more capacity - this field can be one of the following states:
-    /// 	- pvc.status.allocatedResourceStatus['storage'] = "ControllerResizeInProgress"
-    ///      - pvc.status.allocatedResourceStatus['storage'] = "ControllerResizeFailed"
-    ///      - pvc.status.allocatedResourceStatus['storage'] = "NodeResizePending"
-    ///      - pvc.status.allocatedResourceStatus['storage'] = "NodeResizeInProgress"
-    ///      - pvc.status.allocatedResourceStatus['storage'] = "NodeResizeFailed"
+    /// - pvc.status.allocatedResourceStatus['storage'] = "ControllerResizeInProgress"
+    ///    - pvc.status.allocatedResourceStatus['storage'] = "ControllerResizeFailed"
+    ///    - pvc.status.allocatedResourceStatus['storage'] = "NodeResizePending"
+    ///    - pvc.status.allocatedResourceStatus['storage'] = "NodeResizeInProgress"
+    ///    - pvc.status.allocatedResourceStatus['storage'] = "NodeResizeFailed"
     /// When this field is not set, it means that no resize operation is in progress for the given PVC.
     ///
     /// A controller that receives PVC update with previously unknown resourceName or ClaimResourceStatus should ignore the update for the purpose it was designed. For example - a controller that only is responsible for resizing capacity of the volume, should ignore PVC updates that change other valid resources associated with PVC.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allocated_resource_statuses: Option<BTreeMap<String, String>>,
     /// allocatedResources tracks the resources allocated to a PVC including its capacity. Key names follow standard Kubernetes label syntax. Valid values are either:
-    /// 	* Un-prefixed keys:
-    /// 		- storage - the capacity of the volume.
-    /// 	* Custom resources must use implementation-defined prefixed names such as "example.com/my-custom-resource"
+    /// * Un-prefixed keys:
+    /// - storage - the capacity of the volume.
+    /// * Custom resources must use implementation-defined prefixed names such as "example.com/my-custom-resource"
     /// Apart from above values - keys that are unprefixed or have kubernetes.io prefix are considered reserved and hence may not be used.
     ///
     /// Capacity reported here may be larger than the actual capacity when a volume expansion operation is requested. For storage quota, the larger value from allocatedResources and PVC.spec.resources is used. If allocatedResources is not set, PVC.spec.resources alone is used for quota calculation. If a volume expansion capacity request is lowered, allocatedResources is only lowered if there are no expansion operations in progress and if the actual volume capacity is equal or lower than the requested capacity.
@@ -6432,10 +6432,10 @@ pub struct ResourceHealthApply {
     /// Health of the resource. can be one of:
     ///  - Healthy: operates as normal
     ///  - Unhealthy: reported unhealthy. We consider this a temporary health issue
-    ///               since we do not have a mechanism today to distinguish
-    ///               temporary and permanent issues.
+    ///    since we do not have a mechanism today to distinguish
+    ///    temporary and permanent issues.
     ///  - Unknown: The status cannot be determined.
-    ///             For example, Device Plugin got unregistered and hasn't been re-registered since.
+    ///    For example, Device Plugin got unregistered and hasn't been re-registered since.
     ///
     /// In future we may want to introduce the PermanentlyUnhealthy Status.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -130,7 +130,8 @@ pub struct LoggerSpecApply {
     /// Where files are stored. Defaults to an `emptyDir`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub storage: Option<LoggerStorageApply>,
-    /// The compute resources of an instance. Defaults to requests of 10m CPU and 32Mi memory, and a limit of 128Mi memory.
+    /// The compute resources of an instance. Defaults to requests of 10m CPU and 32Mi memory, and a limit of 128Mi
+    /// memory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resources: Option<kubewright::apply::core_v1::ResourceRequirementsApply>,
 }
