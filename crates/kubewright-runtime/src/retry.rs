@@ -1,5 +1,7 @@
 //! Retries of requests by client-go's rule: only if the server asks for it.
 
+mod no_proxy;
+
 use std::time::Duration;
 
 use http::{Method, Request, Response, StatusCode, header::RETRY_AFTER};
@@ -15,6 +17,8 @@ use tower::{
     util::option_layer,
 };
 
+pub(crate) use no_proxy::apply_no_proxy;
+
 /// The number of retries of client-go.
 const MAX_RETRIES: u32 = 10;
 /// The delay before the first retry if `Retry-After` is shorter. It doubles with each retry.
@@ -27,12 +31,16 @@ const BUFFER: usize = 1024;
 /// kube's own policy also repeats requests after 503 and 504 without `Retry-After`, even a create that the server has
 /// processed. Without `default_retry` of the configuration, no request is retried.
 ///
+/// With a proxy from the variable `HTTPS_PROXY`, `NO_PROXY` contains the servers to which the client connects directly.
+/// kube 5.0 compares it with the proxy instead.
+///
 /// # Errors
 /// Fails if the configuration is invalid, as for any client.
 ///
 /// # Panics
 /// Panics outside a tokio runtime, as for any client.
 pub fn client_from_config(mut config: Config) -> Result<Client, kube::Error> {
+    apply_no_proxy(&mut config);
     let retry = take_retry(&mut config);
     let builder = ClientBuilder::try_from(config)?.with_layer(&BufferLayer::<Request<Body>>::new(BUFFER));
     Ok(builder.with_layer(&option_layer(retry)).build())

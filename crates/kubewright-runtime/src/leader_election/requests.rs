@@ -10,7 +10,7 @@ use super::{
     record::LeaderElectionRecord,
     state_machine::{Request, Response},
 };
-use crate::{error::Error, object::resource_name};
+use crate::{error::Error, object::resource_name, retry::apply_no_proxy};
 
 /// Creates a client for an elector: without the retries that kube enables by default.
 ///
@@ -26,6 +26,7 @@ use crate::{error::Error, object::resource_name};
 /// Panics outside a tokio runtime, as for any client.
 pub fn lease_client(mut config: kube::Config) -> Result<Client, kube::Error> {
     config.default_retry = false;
+    apply_no_proxy(&mut config);
     Client::try_from(config)
 }
 

@@ -23,7 +23,7 @@ use tower::{
 };
 
 use super::{Labels, Metric, MetricsProvider};
-use crate::retry::take_retry;
+use crate::retry::{apply_no_proxy, take_retry};
 
 const REQUESTS: Metric = Metric {
     name: "rest_client_requests_total",
@@ -60,6 +60,7 @@ const BUFFER: usize = 1024;
 /// Panics outside a tokio runtime, as for any client.
 pub fn client_with_metrics(mut config: Config, metrics: Arc<dyn MetricsProvider>) -> Result<Client, kube::Error> {
     let layer = ClientMetricsLayer::new(&config, metrics);
+    apply_no_proxy(&mut config);
     let retry = take_retry(&mut config);
     let builder = ClientBuilder::try_from(config)?
         .with_layer(&layer)
