@@ -2,7 +2,7 @@
 // Documentation and names are those of the definition.
 #![allow(missing_docs, rustdoc::bare_urls, rustdoc::broken_intra_doc_links, rustdoc::invalid_html_tags)]
 #![allow(rustdoc::invalid_rust_codeblocks)]
-#![allow(clippy::doc_lazy_continuation, clippy::doc_link_with_quotes, clippy::doc_markdown)]
+#![allow(clippy::doc_lazy_continuation, clippy::doc_link_with_quotes, clippy::needless_doctest_main, clippy::doc_markdown)]
 #![allow(clippy::doc_overindented_list_items, clippy::enum_variant_names, clippy::large_enum_variant)]
 #![allow(clippy::struct_excessive_bools, clippy::struct_field_names, clippy::too_long_first_doc_paragraph)]
 #![allow(deprecated)]

@@ -10,6 +10,7 @@
 #![allow(
     clippy::doc_lazy_continuation,
     clippy::doc_link_with_quotes,
+    clippy::needless_doctest_main,
     clippy::doc_markdown
 )]
 #![allow(

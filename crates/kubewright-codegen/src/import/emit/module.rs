@@ -43,7 +43,7 @@ fn header(module: &Module, scope: &Scope<'_>) -> String {
         "#![allow(missing_docs, rustdoc::bare_urls, rustdoc::broken_intra_doc_links, rustdoc::invalid_html_tags)]"
             .to_owned(),
         "#![allow(rustdoc::invalid_rust_codeblocks)]".to_owned(),
-        "#![allow(clippy::doc_lazy_continuation, clippy::doc_link_with_quotes, clippy::doc_markdown)]".to_owned(),
+        "#![allow(clippy::doc_lazy_continuation, clippy::doc_link_with_quotes, clippy::needless_doctest_main, clippy::doc_markdown)]".to_owned(),
         "#![allow(clippy::doc_overindented_list_items, clippy::enum_variant_names, clippy::large_enum_variant)]"
             .to_owned(),
         "#![allow(clippy::struct_excessive_bools, clippy::struct_field_names, clippy::too_long_first_doc_paragraph)]"
