@@ -54,6 +54,16 @@ pub(super) enum Route {
     MethodNotAllowed(String),
 }
 
+impl Route {
+    /// Returns the response to a request without a handler.
+    pub(super) fn into_response(self) -> Response<Bytes> {
+        match self {
+            Route::MethodNotAllowed(allowed) => method_not_allowed(&allowed),
+            Route::Handler(_) | Route::NotFound => text(StatusCode::NOT_FOUND, "not found\n"),
+        }
+    }
+}
+
 impl Router {
     /// Creates a router without routes.
     #[must_use]
@@ -104,8 +114,7 @@ impl Router {
     pub async fn respond(&self, request: Request<Bytes>) -> Response<Bytes> {
         match self.route(request.method(), request.uri().path()) {
             Route::Handler(handler) => handler.handle(request).await,
-            Route::NotFound => text(StatusCode::NOT_FOUND, "not found\n"),
-            Route::MethodNotAllowed(allowed) => method_not_allowed(&allowed),
+            other => other.into_response(),
         }
     }
 

@@ -1,5 +1,6 @@
 //! An HTTP/1.1 server with limits, on one address, with or without TLS.
 
+mod bodies;
 mod config;
 mod connection;
 mod exchange;
@@ -34,6 +35,7 @@ use super::{
 pub use config::ServerConfig;
 pub use status::{ServerStatus, StatusError};
 
+use bodies::Bodies;
 use connection::Connection;
 use timed_stream::Phases;
 
@@ -50,8 +52,9 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 ///
 /// Guarantees:
 /// - The server listens on the loopback interface unless another address is configured.
-/// - The size of a body, the time to send the headers of a request, the time of a request, the time of an idle
-///   connection and the number of connections are limited.
+/// - The size of a body and of all bodies together, the time to send the headers of a request, the time of a request, the
+///   time to read a response, the time of an idle connection and the number of connections are limited.
+/// - The body of a request without a handler is not received. One peer address cannot use all memory of bodies.
 /// - With the maximum number of connections, a further one replaces the one that has been idle for the longest time. It
 ///   waits only while all have a request in progress.
 /// - A panic of a handler is logged and answered with code 500. The connection and the server continue.
@@ -270,6 +273,7 @@ struct Connections {
     config: Arc<ServerConfig>,
     router: Arc<Router>,
     acceptor: Option<TlsAcceptor>,
+    bodies: Bodies,
     permits: Arc<Semaphore>,
     /// Cancelled when the requests in progress are to be the last ones.
     draining: CancellationToken,
@@ -281,7 +285,9 @@ struct Connections {
 
 impl Connections {
     fn new(server: &Server, acceptor: Option<TlsAcceptor>) -> Self {
+        let ServerConfig { max_total_body_size, max_body_size, .. } = *server.config;
         Connections {
+            bodies: Bodies::new(max_total_body_size, max_body_size),
             config: Arc::clone(&server.config),
             router: Arc::clone(&server.router),
             acceptor,
@@ -352,6 +358,7 @@ impl Connections {
             config: Arc::clone(&self.config),
             router: Arc::clone(&self.router),
             acceptor: self.acceptor.clone(),
+            bodies: self.bodies.clone(),
             peer,
             phases: phases.clone(),
             draining: self.draining.clone(),

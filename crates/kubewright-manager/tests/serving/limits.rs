@@ -57,6 +57,54 @@ async fn a_body_of_unknown_length_is_limited_too() {
 }
 
 #[tokio::test]
+async fn a_body_waits_for_the_memory_of_others_of_its_peer() {
+    let running = Running::start(config().max_body_size(10).max_total_body_size(20), router()).await;
+    let mut first = running.connect().await;
+    let head = b"POST /echo HTTP/1.1\r\nhost: a\r\nconnection: close\r\ncontent-length: 10\r\n\r\n";
+    first.write_all(&[&head[..], b"01234"].concat()).await.unwrap();
+    let mut client = running.client().await;
+    assert_eq!(client.get("/echo").await.0, 200, "a request without a body does not wait");
+    let second = tokio::spawn(async move { client.request(Method::POST, "/echo", vec![b'a'; 10]).await.0 });
+    sleep(SOON).await;
+    assert!(!second.is_finished());
+    first.write_all(b"56789").await.unwrap();
+    assert!(read_to_end(&mut first).await.ends_with("0123456789"));
+    assert_eq!(soon(second).await.unwrap(), 200);
+}
+
+#[tokio::test]
+async fn a_body_without_a_handler_is_not_received() {
+    let running = Running::start(config(), router()).await;
+    for (request, code) in [("POST /unknown", 404), ("PUT /echo", 405)] {
+        let mut stream = running.connect().await;
+        let head = format!("{request} HTTP/1.1\r\nhost: a\r\ncontent-length: 99999\r\n\r\n");
+        stream.write_all(head.as_bytes()).await.unwrap();
+        let response = read_to_end(&mut stream).await;
+        assert!(response.starts_with(&format!("HTTP/1.1 {code} ")), "{response}");
+        assert!(response.contains("connection: close\r\n"), "{response}");
+    }
+    assert_eq!(running.get("/unknown").await.0, 404);
+}
+
+#[tokio::test]
+async fn a_client_that_reads_slowly_does_not_hold_its_response() {
+    const SIZE: usize = 64 << 20;
+    let router = router().get("/large", |_: Request<Bytes>| async { text(StatusCode::OK, vec![b'a'; SIZE]) });
+    let running = Running::start(config().idle_timeout(SOON), router).await;
+    let mut stream = running.connect().await;
+    stream.write_all(b"GET /large HTTP/1.1\r\nhost: a\r\n\r\n").await.unwrap();
+    let (mut received, mut buffer) = (0, vec![0; 64 << 10]);
+    // The end is an error if the connection is reset.
+    while let Ok(bytes) = soon(stream.read(&mut buffer)).await
+        && bytes > 0
+    {
+        received += bytes;
+        sleep(Duration::from_millis(10)).await;
+    }
+    assert!(received > 0 && received < SIZE, "{received}");
+}
+
+#[tokio::test]
 async fn a_slow_body_times_out() {
     let running = Running::start(config().request_timeout(SOON), router()).await;
     let mut stream = running.connect().await;

@@ -13,6 +13,7 @@ pub struct ServerConfig {
     pub(super) name: String,
     pub(super) address: SocketAddr,
     pub(super) max_body_size: usize,
+    pub(super) max_total_body_size: usize,
     pub(super) max_connections: usize,
     pub(super) header_timeout: Duration,
     pub(super) request_timeout: Duration,
@@ -29,6 +30,7 @@ impl ServerConfig {
             name: name.into(),
             address: SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port),
             max_body_size: 7 << 20,
+            max_total_body_size: 32 << 20,
             max_connections: 1024,
             header_timeout: Duration::from_secs(32),
             request_timeout: Duration::from_secs(60),
@@ -60,6 +62,15 @@ impl ServerConfig {
         self
     }
 
+    /// Sets the maximum size of the bodies of all requests that are received or handled at a time, in bytes; 32 MiB by
+    /// default. Those of one peer address have at most half. A further body waits until there is space, within the
+    /// timeout of its request. One body of the maximum size is always received.
+    #[must_use]
+    pub fn max_total_body_size(mut self, bytes: usize) -> Self {
+        self.max_total_body_size = bytes;
+        self
+    }
+
     /// Sets the maximum number of connections, at least 1; 1024 by default. A further one replaces the one that has
     /// been idle for the longest time, or waits while all have a request in progress.
     #[must_use]
@@ -84,8 +95,8 @@ impl ServerConfig {
         self
     }
 
-    /// Sets how long a connection may be idle between two requests, or while a response is written; 90 s by default.
-    /// Then it is closed.
+    /// Sets how long a connection may be idle between two requests, and how long a response may take to be written; 90 s
+    /// by default. Then it is closed.
     #[must_use]
     pub fn idle_timeout(mut self, timeout: Duration) -> Self {
         self.idle_timeout = timeout;

@@ -12,6 +12,7 @@ use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
 use super::{
+    bodies::Bodies,
     config::ServerConfig,
     exchange::Exchange,
     timed_stream::{Phases, TimedStream},
@@ -26,6 +27,7 @@ pub(super) struct Connection {
     pub(super) config: Arc<ServerConfig>,
     pub(super) router: Arc<Router>,
     pub(super) acceptor: Option<TlsAcceptor>,
+    pub(super) bodies: Bodies,
     pub(super) peer: IpAddr,
     pub(super) phases: Phases,
     pub(super) draining: CancellationToken,
@@ -57,7 +59,13 @@ impl Connection {
     async fn exchange<S: AsyncRead + AsyncWrite + Unpin>(self, stream: S) {
         let phases = self.phases;
         let stream = TimedStream::new(stream, phases.clone());
-        let exchange = Arc::new(Exchange::new(Arc::clone(&self.config), self.router, phases.clone()));
+        let exchange = Arc::new(Exchange {
+            config: Arc::clone(&self.config),
+            router: self.router,
+            bodies: self.bodies,
+            peer: self.peer,
+            phases: phases.clone(),
+        });
         let service = service_fn(move |request| Arc::clone(&exchange).respond(request));
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())

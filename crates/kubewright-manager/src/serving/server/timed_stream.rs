@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | `Headers` | the connection, or the first byte of a request | the header timeout |
 //! | `Request` | the complete headers | none: the request has its own |
-//! | `Idle` | the response; each byte of the response that is written restarts it | the idle timeout |
+//! | `Idle` | the response, which is written in this time as well | the idle timeout |
 //!
 //! hyper's timeout for headers includes the idle time before them, so that it cannot be shorter than the idle timeout.
 
@@ -165,11 +165,11 @@ impl Phases {
         }
     }
 
-    /// Extends the idle time. The deadline becomes later, so that nothing has to be notified.
+    /// The connection is not idle yet. Its deadline remains: a client that reads slowly does not extend it.
     fn on_write(&self) {
         let mut state = self.state();
         if state.phase == Phase::Idle && !state.is_evicted {
-            (state.since, state.deadline) = (Instant::now(), deadline(self.idle_timeout));
+            state.since = Instant::now();
         }
     }
 
@@ -202,7 +202,7 @@ impl<S> TimedStream<S> {
         TimedStream { stream, phases, closing: None }
     }
 
-    /// Returns the result of a write, after it has extended the idle time.
+    /// Returns the result of a write, after it was noted.
     fn observe_write(&self, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
         if written.is_ready() {
             self.phases.on_write();
