@@ -52,8 +52,8 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 ///
 /// Guarantees:
 /// - The server listens on the loopback interface unless another address is configured.
-/// - The size of a body and of all bodies together, the time to send the headers of a request, the time of a request, the
-///   time to read a response, the time of an idle connection and the number of connections are limited.
+/// - The size of a body and of all bodies together, the time to send the headers of a request, the time of a request,
+///   the time to read a response, the time of an idle connection and the number of connections are limited.
 /// - The body of a request without a handler is not received. One peer address cannot use all memory of bodies.
 /// - With the maximum number of connections, a further one replaces the one that has been idle for the longest time. It
 ///   waits only while all have a request in progress.

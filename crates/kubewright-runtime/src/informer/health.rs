@@ -54,8 +54,8 @@ impl Health {
         stage.wait_for(|stage| *stage != Stage::Pending).await.is_ok_and(|stage| *stage == Stage::Synced)
     }
 
-    /// Waits until the informer has synced, cannot anymore, or this number of reflectors is forbidden. Returns `false` if
-    /// it cannot.
+    /// Waits until the informer has synced, cannot anymore, or this number of reflectors is forbidden. Returns `false`
+    /// if it cannot.
     pub(super) async fn wait_for_sync_or_forbidden(&self, reflectors: usize) -> bool {
         let mut stage = self.stage.subscribe();
         let is_over = |stage: &Stage| *stage != Stage::Pending || self.is_forbidden(reflectors);

@@ -95,8 +95,8 @@ impl ServerConfig {
         self
     }
 
-    /// Sets how long a connection may be idle between two requests, and how long a response may take to be written; 90 s
-    /// by default. Then it is closed.
+    /// Sets how long a connection may be idle between two requests, and how long a response may take to be written; 90
+    /// s by default. Then it is closed.
     #[must_use]
     pub fn idle_timeout(mut self, timeout: Duration) -> Self {
         self.idle_timeout = timeout;
