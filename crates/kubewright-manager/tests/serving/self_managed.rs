@@ -282,6 +282,25 @@ async fn a_deleted_secret_is_replaced_while_connections_are_trusted() {
 }
 
 #[tokio::test]
+async fn a_leaked_authority_is_revoked_by_an_annotation() {
+    let client = ApiServer::new().client();
+    create_configuration(&client, json!({})).await;
+    let long = Duration::from_secs(3600);
+    let mut replica = Replica::start(&client, config().certificate_lifetime(long).authority_lifetime(long)).await;
+    replica.lead();
+    let leaked = replica.trusted(&client).await;
+    let annotation = json!({"metadata": {"annotations": {"certificates.kubewright.dev/revoke": "1"}}});
+    secrets(&client).patch(SECRET, &PatchParams::default(), &Patch::Merge(annotation)).await.unwrap();
+    until(async || bundles(&client).await[0].as_deref().is_some_and(|bundle| !bundle.contains(leaked.trim()))).await;
+    let bundle = replica.trusted(&client).await;
+    assert!(connect(&replica.server, &leaked).await.is_err(), "the server has a certificate of the new authority");
+    // The revocation is executed once, and the old authority does not return.
+    sleep(Duration::from_secs(1)).await;
+    assert_eq!(bundles(&client).await[0].as_deref(), Some(bundle.as_str()));
+    replica.stop().await;
+}
+
+#[tokio::test]
 async fn a_bundle_of_cert_manager_is_not_changed() {
     let client = ApiServer::new().client();
     create_configuration(&client, json!({"cert-manager.io/inject-ca-from": "default/a"})).await;

@@ -206,7 +206,7 @@ impl SelfManaged {
     /// Uses the stored certificate, and does what is due. Returns how long nothing is due unless something changes.
     async fn step(&self) -> Result<Duration, SelfManagedError> {
         let Shared { config, store, targets, .. } = &*self.0;
-        let Stored { material, problems, version } = store.read();
+        let Stored { material, problems, version, revocation } = store.read();
         self.report_problems(problems);
         self.use_leaf(&material);
         let targets_found = targets.read().await?;
@@ -217,7 +217,7 @@ impl SelfManaged {
         let bundles: Vec<_> = entries.map(|entry| entry.bundle.clone()).collect();
         let (now, is_leader) = (Timestamp::now(), *self.0.is_leader.borrow());
         let rotation = Rotation { policy: config.policy, names: &config.host_names, issuer: &Rcgen };
-        let observed = Observed { bundles: &bundles, now, is_leader };
+        let observed = Observed { bundles: &bundles, revocation: revocation.as_deref(), now, is_leader };
         let decision = rotation.decide(&material, &observed);
         match decision.map_err(|reason| SelfManagedError::Issue { reason })? {
             Decision::Store(material, reason) => self.store(&material, version, reason).await,

@@ -19,6 +19,7 @@ const AUTHORITY_KEY: &str = "ca.key";
 const NEXT: (&str, &str) = ("ca-next.crt", "ca-next.key");
 const NEXT_PUBLISHED: &str = "ca-next.published";
 const FORMER_UNTIL: &str = "ca-former.until";
+const REVOCATION: &str = "ca.revocation";
 
 /// The end of a certificate in PEM format.
 const END: &str = "-----END CERTIFICATE-----";
@@ -74,6 +75,8 @@ pub(super) struct Material {
     pub(super) former: Vec<Certificate>,
     /// Until when former authorities are trusted.
     pub(super) former_until: Option<Timestamp>,
+    /// The last revocation of all authorities that was executed: the value of its annotation.
+    pub(super) revocation: Option<String>,
 }
 
 impl Certificate {
@@ -143,7 +146,8 @@ impl Material {
         let published = parser.time(NEXT_PUBLISHED);
         let former_until = parser.time(FORMER_UNTIL);
         let next = next.map(|authority| NextAuthority { authority, published });
-        (Material { leaf, authority, next, former: bundle, former_until }, parser.problems)
+        let revocation = parser.text(REVOCATION);
+        (Material { leaf, authority, next, former: bundle, former_until, revocation }, parser.problems)
     }
 
     /// Returns the data of the Secret.
@@ -167,6 +171,9 @@ impl Material {
         }
         if let Some(until) = self.former_until {
             insert(FORMER_UNTIL, &until.to_string());
+        }
+        if let Some(revocation) = &self.revocation {
+            insert(REVOCATION, revocation);
         }
         data
     }
@@ -243,6 +250,7 @@ mod tests {
             next: Some(NextAuthority { authority: next, published: Some(now) }),
             former: vec![authority().certificate],
             former_until: Some(now),
+            revocation: Some("1".to_owned()),
         }
     }
 

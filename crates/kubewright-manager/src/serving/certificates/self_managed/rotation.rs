@@ -38,6 +38,8 @@ pub(super) struct Policy {
 pub(super) struct Observed<'a> {
     /// The bundles of the objects; `None` for an object without one.
     pub(super) bundles: &'a [Option<String>],
+    /// The requested revocation of all authorities.
+    pub(super) revocation: Option<&'a str>,
     pub(super) now: Timestamp,
     /// Whether this process rotates. Others act only while there is no usable certificate, or it is not trusted: the
     /// leader can wait for caches, which can need a conversion webhook.
@@ -62,6 +64,8 @@ pub(super) enum Reason {
     FirstAuthority,
     /// The key of the authority is lost, so that a new one is introduced.
     LostAuthority,
+    /// All authorities are revoked, so that a new one replaces them at once.
+    Revoked,
     /// There is no certificate, or it is expired, has other names or another issuer.
     InvalidLeaf,
     /// A third of the lifetime is left.
@@ -84,6 +88,7 @@ impl Reason {
         match self {
             Reason::FirstAuthority => "the first authority was created",
             Reason::LostAuthority => "a new authority was created, because the key of the last one is lost",
+            Reason::Revoked => "all authorities were revoked, and a new one was created",
             Reason::InvalidLeaf => "a certificate was issued, because there was no valid one",
             Reason::LeafDue => "the certificate was renewed",
             Reason::AuthorityDue => "the next authority was created",
@@ -150,6 +155,10 @@ impl<I: Issue> Rotation<'_, I> {
     /// Returns the first change of the Secret that is due.
     fn change(&self, material: &Material, observed: &Observed<'_>) -> Result<Change, String> {
         let now = observed.now;
+        if let Some(revocation) = observed.revocation.filter(|value| material.revocation.as_deref() != Some(*value)) {
+            let material = Material { revocation: Some(revocation.to_owned()), ..self.first(now)? };
+            return Ok(Some((material, Reason::Revoked)));
+        }
         let authority = material.authority.as_ref().filter(|authority| authority.certificate.is_valid(now));
         let next = material.next.as_ref().filter(|next| next.authority.certificate.is_valid(now));
         if authority.is_none() && next.is_none() {
@@ -177,21 +186,28 @@ impl<I: Issue> Rotation<'_, I> {
     /// beside them: replicas can still use their certificates.
     fn create(&self, material: &Material, observed: &Observed<'_>) -> Result<(Material, Reason), String> {
         let now = observed.now;
-        let authority = self.issuer.authority(now, self.policy.authority_lifetime)?;
         let former = trusted(material, observed);
         if former.is_empty() {
-            let leaf = Some(self.issuer.leaf(&authority, self.names, now, later(now, self.policy.leaf_lifetime))?);
-            let material = Material { leaf, authority: Some(authority), ..Material::default() };
+            let material = Material { revocation: material.revocation.clone(), ..self.first(now)? };
             return Ok((material, Reason::FirstAuthority));
         }
+        let authority = self.issuer.authority(now, self.policy.authority_lifetime)?;
         let created = Material {
             leaf: material.leaf.clone(),
             authority: None,
             next: Some(NextAuthority { authority, published: None }),
             former,
             former_until: Some(later(now, self.policy.retention)),
+            revocation: material.revocation.clone(),
         };
         Ok((created, Reason::LostAuthority))
+    }
+
+    /// Creates an authority with a certificate, beside which no other is trusted.
+    fn first(&self, now: Timestamp) -> Result<Material, String> {
+        let authority = self.issuer.authority(now, self.policy.authority_lifetime)?;
+        let leaf = self.issuer.leaf(&authority, self.names, now, later(now, self.policy.leaf_lifetime))?;
+        Ok(Material { leaf: Some(leaf), authority: Some(authority), ..Material::default() })
     }
 
     /// Issues the certificate if it is invalid or due. It does not outlive its authority.
@@ -243,7 +259,8 @@ impl<I: Issue> Rotation<'_, I> {
         let former = material.authority.iter().map(|authority| &authority.certificate).chain(&material.former);
         let former: Vec<_> = former.filter(|former| former.is_valid(now)).take(MAX_FORMER).cloned().collect();
         let former_until = (!former.is_empty()).then(|| last_use.max(material.former_until.unwrap_or(last_use)));
-        Ok(Material { leaf: Some(leaf), authority: Some(authority), next: None, former, former_until })
+        let (leaf, authority, revocation) = (Some(leaf), Some(authority), material.revocation.clone());
+        Ok(Material { leaf, authority, next: None, former, former_until, revocation })
     }
 
     /// Returns the time of the next change.

@@ -24,7 +24,12 @@ pub(super) struct Stored {
     pub(super) problems: Vec<String>,
     /// `None` if there is no Secret.
     pub(super) version: Option<String>,
+    /// The value of the annotation that revokes all authorities.
+    pub(super) revocation: Option<String>,
 }
+
+/// The annotation of the Secret that revokes all authorities, each time it has another value.
+const REVOKE: &str = "certificates.kubewright.dev/revoke";
 
 /// Stores material.
 pub(super) enum Store {
@@ -109,7 +114,8 @@ impl SecretStore {
     fn read(&self) -> Stored {
         let Some(secret) = self.informer.store().get(&self.namespace, &self.name) else { return Stored::default() };
         let (material, problems) = Material::parse(secret.data.as_ref().unwrap_or(&Default::default()));
-        Stored { material, problems, version: secret.metadata.resource_version.clone() }
+        let revocation = secret.metadata.annotations.as_ref().and_then(|annotations| annotations.get(REVOKE)).cloned();
+        Stored { material, problems, version: secret.metadata.resource_version.clone(), revocation }
     }
 
     /// Applies the Secret at the version that was read. The list of a watch can be outdated, so that a Secret is only

@@ -25,7 +25,7 @@ fn names() -> [String; 1] {
 }
 
 fn decide(material: &Material, bundles: &[Option<String>], seconds: i64, is_leader: bool) -> Decision {
-    let observed = Observed { bundles, now: time(seconds), is_leader };
+    let observed = Observed { bundles, revocation: None, now: time(seconds), is_leader };
     Rotation { policy: POLICY, names: &names(), issuer: &Rcgen }.decide(material, &observed).unwrap()
 }
 
@@ -105,11 +105,32 @@ fn a_new_authority_is_trusted_before_it_signs() {
 #[test]
 fn a_certificate_with_other_names_is_replaced() {
     let (material, bundles) = first();
-    let (other, observed) =
-        (["new.system.svc".to_owned()], Observed { bundles: &bundles, now: time(1), is_leader: false });
+    let (other, observed) = (
+        ["new.system.svc".to_owned()],
+        Observed { bundles: &bundles, revocation: None, now: time(1), is_leader: false },
+    );
     let rotation = Rotation { policy: POLICY, names: &other, issuer: &Rcgen };
     let replaced = stored(rotation.decide(&material, &observed).unwrap(), Reason::InvalidLeaf);
     assert_eq!(replaced.leaf.unwrap().certificate.names, other);
+}
+
+#[test]
+fn a_revocation_distrusts_all_authorities_once() {
+    let (material, bundles) = first();
+    let names = names();
+    let rotation = Rotation { policy: POLICY, names: &names, issuer: &Rcgen };
+    let decide = |material: &Material, bundles: &[Option<String>], revocation| {
+        let observed = Observed { bundles, revocation, now: time(1), is_leader: true };
+        rotation.decide(material, &observed).unwrap()
+    };
+    let revoked = stored(decide(&material, &bundles, Some("1")), Reason::Revoked);
+    assert!(revoked.former.is_empty() && !revoked.bundle().contains(&material.bundle()));
+    assert!(is_issued_by(revoked.leaf.as_ref().unwrap(), &revoked.bundle()));
+    assert_eq!(decide(&revoked, &bundles, Some("1")), Decision::Publish(revoked.bundle()), "nothing of the old bundle");
+    let bundles = [Some(revoked.bundle()), Some(revoked.bundle())];
+    assert!(matches!(decide(&revoked, &bundles, Some("1")), Decision::Wait(_)));
+    assert!(matches!(decide(&revoked, &bundles, None), Decision::Wait(_)));
+    stored(decide(&revoked, &bundles, Some("2")), Reason::Revoked);
 }
 
 #[test]
@@ -146,7 +167,8 @@ fn near_the_end_of_the_authority_certificates_are_not_renewed_in_a_loop() {
 
 #[test]
 fn invalid_names_are_errors() {
-    let (names, observed) = (["ä".to_owned()], Observed { bundles: &[], now: time(0), is_leader: true });
+    let (names, observed) =
+        (["ä".to_owned()], Observed { bundles: &[], revocation: None, now: time(0), is_leader: true });
     let rotation = Rotation { policy: POLICY, names: &names, issuer: &Rcgen };
     assert!(rotation.decide(&Material::default(), &observed).is_err());
 }
