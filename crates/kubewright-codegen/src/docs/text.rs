@@ -60,18 +60,50 @@ pub(super) fn first_sentence(text: &str) -> String {
     cell(end.map_or(paragraph, |end| &paragraph[..end]))
 }
 
-/// Escapes HTML tags outside code spans.
+/// Escapes HTML tags outside code, and backticks without a counterpart: they could begin code that ends before a tag.
 pub(super) fn escaped(text: &str) -> String {
-    let mut is_code = false;
-    let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
-        is_code ^= c == '`';
-        match c {
-            '<' if !is_code => escaped += "&lt;",
-            c => escaped.push(c),
+    let (mut rest, mut escaped) = (text, String::with_capacity(text.len()));
+    while let Some(start) = rest.find('`') {
+        let (before, code) = rest.split_at(start);
+        escaped += &before.replace('<', "&lt;");
+        let ticks = code.len() - code.trim_start_matches('`').len();
+        let is_line_start = escaped.is_empty() || escaped.ends_with('\n');
+        match end_of_code(code, ticks, is_line_start) {
+            Some(end) => {
+                escaped += &code[..end];
+                rest = &code[end..];
+            }
+            None => {
+                escaped += &"\\`".repeat(ticks);
+                rest = &code[ticks..];
+            }
         }
     }
-    escaped
+    escaped + &rest.replace('<', "&lt;")
+}
+
+/// Returns the end of the code that begins with this number of backticks: a run of the same length. Code does not end
+/// in another block, except for that between fences.
+fn end_of_code(code: &str, ticks: usize, is_line_start: bool) -> Option<usize> {
+    let mut at = ticks;
+    let info = code[ticks..].lines().next().unwrap_or_default();
+    let is_fenced = ticks > 2 && is_line_start && !info.contains('`');
+    while let Some(found) = code[at..].find('`') {
+        let start = at + found;
+        let run = code[start..].len() - code[start..].trim_start_matches('`').len();
+        let closes_fence = is_fenced && code[..start].ends_with('\n');
+        if run == ticks && (closes_fence || continues_in_block(&code[ticks..start])) {
+            return Some(start + run);
+        }
+        at = start + run;
+    }
+    None
+}
+
+/// Whether every line after the first continues the text before it: it begins with a letter or with code.
+fn continues_in_block(text: &str) -> bool {
+    let starts_with_text = |line: &str| line.trim_start().starts_with(|c: char| c.is_alphabetic() || c == '`');
+    text.lines().skip(1).all(starts_with_text) && !text.ends_with('\n')
 }
 
 #[cfg(test)]
@@ -82,6 +114,22 @@ mod tests {
     fn code_spans_may_contain_backticks() {
         assert_eq!(code("a|b"), "`a|b`");
         assert_eq!(code("a`b``c"), "``` a`b``c ```");
+    }
+
+    #[test]
+    fn tags_outside_of_code_are_escaped() {
+        for (text, expected) in [
+            ("a `<b>` <c>", "a `<b>` &lt;c>"),
+            ("A ` <script>x</script>", "A \\` &lt;script>x&lt;/script>"),
+            ("`a\n\nb` <c>`", "\\`a\n\nb` <c>`"),
+            ("- `a\n- b` <c>", "- \\`a\n- b\\` &lt;c>"),
+            ("`a\nb <c>` <d>", "`a\nb <c>` &lt;d>"),
+            ("``a`<b>`` <c>", "``a`<b>`` &lt;c>"),
+            ("```yaml\n- <a>\n```\n<b>", "```yaml\n- <a>\n```\n&lt;b>"),
+            ("```a`b\n<c>\n```", "\\`\\`\\`a\\`b\n&lt;c>\n\\`\\`\\`"),
+        ] {
+            assert_eq!(escaped(text), expected, "{text}");
+        }
     }
 
     #[test]
