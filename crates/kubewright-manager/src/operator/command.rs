@@ -3,6 +3,7 @@
 use std::{
     io::{ErrorKind, Write},
     sync::Arc,
+    time::Duration,
 };
 
 use clap::{ArgMatches, Args, Command, FromArgMatches, Subcommand};
@@ -84,7 +85,8 @@ impl<O: Args + Clone + Send + Sync + 'static> Operator<O> {
         let (client, add_server) = embedded.start(&definitions)?;
         let manager = Manager::builder(client);
         let manager = add_server(self.add_to(manager, options, Vec::new(), Arc::new(NoopMetrics))?);
-        let manager = manager.add(Replicas::All, "telemetry", telemetry).build()?;
+        // No Service has the process as an endpoint.
+        let manager = manager.shutdown_delay(Duration::ZERO).add(Replicas::All, "telemetry", telemetry).build()?;
         Ok(manager.run_until_signal().await?)
     }
 

@@ -25,6 +25,9 @@ use crate::{
 const CONFIGURATION: &str = "config/default";
 /// The environment variable of the operator with the URL of its webhooks.
 const WEBHOOK_URL: &str = "WEBHOOK_URL";
+/// The variable of the operator with the time for which it accepts connections after a stop. No Service has a process
+/// outside of the cluster as an endpoint.
+const SHUTDOWN_DELAY: &str = "SHUTDOWN_DELAY";
 /// The interval in which `run` reads the CA bundles of the webhooks.
 const BUNDLE_INTERVAL: Duration = Duration::from_secs(1);
 /// The file of `installer`, relative to the root of the project.
@@ -233,6 +236,9 @@ impl Run {
             false => command.args(&self.args),
         };
         let is_unset = |name: &str| env::var_os(name).is_none();
+        if is_unset(SHUTDOWN_DELAY) {
+            command.env(SHUTDOWN_DELAY, "0s");
+        }
         command.envs(settings.env.iter().filter(|(name, _)| is_unset(name)));
         if settings.namespaced && is_unset(WATCH_NAMESPACES) && !settings.env.contains_key(WATCH_NAMESPACES) {
             command.env(WATCH_NAMESPACES, self.target.connection.kubectl().namespace()?);
