@@ -15,7 +15,7 @@ use crate::identity::{self, Identity};
 const TAIL_LINES: usize = 20;
 const TAIL_BYTES: u64 = 16 * 1024;
 
-/// A running server. Dropping it ends the process as its [`OnDrop`] specifies, and waits for its end.
+/// A running server. Dropping it ends the process as its `OnDrop` specifies, and waits for its end.
 pub struct Process {
     name: &'static str,
     child: Child,
