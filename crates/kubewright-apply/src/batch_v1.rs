@@ -626,7 +626,7 @@ pub struct JobStatusApply {
     /// The job controller creates pods with a finalizer. When a pod terminates (succeeded or failed), the controller does three steps to account for it in the job status:
     ///
     /// 1. Add the pod UID to the arrays in this field. 2. Remove the pod finalizer. 3. Remove the pod UID from the arrays while increasing the corresponding
-    ///    counter.
+    ///     counter.
     ///
     /// Old jobs might not be tracked using this field, in which case the field remains null. The structure is empty for finished jobs.
     #[serde(skip_serializing_if = "Option::is_none")]

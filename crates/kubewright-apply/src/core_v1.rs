@@ -3183,7 +3183,7 @@ pub struct ModifyVolumeStatusApply {
     ///    InProgress indicates that the volume is being modified.
     ///  - Infeasible
     ///   Infeasible indicates that the request has been rejected as invalid by the CSI driver. To
-    /// resolve the error, a valid VolumeAttributesClass needs to be specified.
+    /// 	  resolve the error, a valid VolumeAttributesClass needs to be specified.
     /// Note: New statuses can be added in the future. Consumers should check for unknown statuses and fail appropriately.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
@@ -4069,17 +4069,17 @@ pub struct PersistentVolumeClaimStatusApply {
     ///
     /// ClaimResourceStatus can be in any of following states:
     /// - ControllerResizeInProgress:
-    /// State set when resize controller starts resizing the volume in control-plane.
+    /// 		State set when resize controller starts resizing the volume in control-plane.
     /// - ControllerResizeFailed:
-    /// State set when resize has failed in resize controller with a terminal error.
+    /// 		State set when resize has failed in resize controller with a terminal error.
     /// - NodeResizePending:
-    /// State set when resize controller has finished resizing the volume but further resizing of
-    /// volume is needed on the node.
+    /// 		State set when resize controller has finished resizing the volume but further resizing of
+    /// 		volume is needed on the node.
     /// - NodeResizeInProgress:
-    /// State set when kubelet starts resizing the volume.
+    /// 		State set when kubelet starts resizing the volume.
     /// - NodeResizeFailed:
-    /// State set when resizing has failed in kubelet with a terminal error. Transient errors don't set
-    /// NodeResizeFailed.
+    /// 		State set when resizing has failed in kubelet with a terminal error. Transient errors don't set
+    /// 		NodeResizeFailed.
     /// For example: if expanding a PVC for more capacity - this field can be one of the following states:
     /// - pvc.status.allocatedResourceStatus['storage'] = "ControllerResizeInProgress"
     ///    - pvc.status.allocatedResourceStatus['storage'] = "ControllerResizeFailed"
@@ -6432,10 +6432,10 @@ pub struct ResourceHealthApply {
     /// Health of the resource. can be one of:
     ///  - Healthy: operates as normal
     ///  - Unhealthy: reported unhealthy. We consider this a temporary health issue
-    ///    since we do not have a mechanism today to distinguish
-    ///    temporary and permanent issues.
+    ///               since we do not have a mechanism today to distinguish
+    ///               temporary and permanent issues.
     ///  - Unknown: The status cannot be determined.
-    ///    For example, Device Plugin got unregistered and hasn't been re-registered since.
+    ///             For example, Device Plugin got unregistered and hasn't been re-registered since.
     ///
     /// In future we may want to introduce the PermanentlyUnhealthy Status.
     #[serde(skip_serializing_if = "Option::is_none")]

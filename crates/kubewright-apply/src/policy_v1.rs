@@ -177,14 +177,14 @@ impl PodDisruptionBudgetSpecApply {
 #[serde(crate = "kubewright_core::serde", rename_all = "camelCase")]
 pub struct PodDisruptionBudgetStatusApply {
     /// Conditions contain conditions for PDB. The disruption controller sets the DisruptionAllowed condition. The following are known values for the reason field (additional reasons could be added in the future): - SyncFailed: The controller encountered an error and wasn't able to compute
-    ///    the number of allowed disruptions. Therefore no disruptions are
-    ///    allowed and the status of the condition will be False.
+    ///               the number of allowed disruptions. Therefore no disruptions are
+    ///               allowed and the status of the condition will be False.
     /// - InsufficientPods: The number of pods are either at or below the number
-    ///    required by the PodDisruptionBudget. No disruptions are
-    ///    allowed and the status of the condition will be False.
+    ///                     required by the PodDisruptionBudget. No disruptions are
+    ///                     allowed and the status of the condition will be False.
     /// - SufficientPods: There are more pods than required by the PodDisruptionBudget.
-    ///    The condition will be True, and the number of allowed
-    ///    disruptions are provided by the disruptionsAllowed property.
+    ///                   The condition will be True, and the number of allowed
+    ///                   disruptions are provided by the disruptionsAllowed property.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub conditions: Option<Vec<crate::meta_v1::ConditionApply>>,
     /// current number of healthy pods

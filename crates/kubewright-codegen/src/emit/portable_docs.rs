@@ -5,8 +5,14 @@
 /// Rust items become plain text, because the items they name are not in scope there.
 pub(super) fn portable(docs: &str) -> String {
     let lines: Vec<&str> = docs.lines().collect();
-    let as_text = || lines.iter().map(|line| without_links(&without_code(line))).collect();
+    let as_text =
+        || with_previous(&lines).map(|(previous, line)| without_links(&without_code(previous, line))).collect();
     ignored(&lines).unwrap_or_else(as_text).join("\n")
+}
+
+/// Returns each line with the one before it.
+fn with_previous<'a>(lines: &'a [&'a str]) -> impl Iterator<Item = (&'a str, &'a str)> {
+    std::iter::once("").chain(lines.iter().copied()).zip(lines.iter().copied())
 }
 
 /// The languages of code blocks that rustdoc does not run.
@@ -18,7 +24,7 @@ const OTHER_LANGUAGES: [&str; 12] =
 fn ignored(lines: &[&str]) -> Option<Vec<String>> {
     let mut open = None;
     let mut marked = Vec::new();
-    for line in lines {
+    for (previous, line) in with_previous(lines) {
         let fence = ["```", "~~~"].into_iter().find(|fence| line.contains(fence));
         marked.push(match (open, fence) {
             (None, Some(fence)) => {
@@ -27,10 +33,10 @@ fn ignored(lines: &[&str]) -> Option<Vec<String>> {
             }
             (Some(opened), Some(_)) => {
                 open = None;
-                (*line == opened).then(|| opened.to_owned())?
+                (line == opened).then(|| opened.to_owned())?
             }
-            (Some(_), None) => (*line).to_owned(),
-            (None, None) if is_indented(line) => return None,
+            (Some(_), None) => line.to_owned(),
+            (None, None) if can_be_code(previous, line) => return None,
             (None, None) => without_links(line),
         });
     }
@@ -52,20 +58,27 @@ fn markers(line: &str) -> &str {
     &line[..line.find(|c| !is_marker(c)).unwrap_or(line.len())]
 }
 
-/// Whether a line without a fence can be code: four columns of whitespace precede its text.
-fn is_indented(line: &str) -> bool {
-    markers(line).contains("    ") || markers(line).contains('\t')
+/// Whether a line without a fence can be code: four columns of whitespace precede its text. A line that continues a
+/// paragraph is no code, however deep it is indented.
+fn can_be_code(previous: &str, line: &str) -> bool {
+    let (before, text) = (markers(line), &previous[markers(previous).len()..]);
+    let is_continued = before.trim().is_empty() && text.starts_with(char::is_alphabetic);
+    (before.contains("    ") || before.contains('\t')) && !is_continued
 }
 
 /// Returns a line as text that is no code in any context.
-fn without_code(line: &str) -> String {
+fn without_code(previous: &str, line: &str) -> String {
+    let without_fences = |text: &str| text.replace("```", "'''").replace("~~~", "'''");
+    if !can_be_code(previous, line) {
+        return without_fences(line);
+    }
     let (markers, text) = line.split_at(markers(line).len());
     let indentation = markers.chars().take_while(|c| *c == ' ').count().min(3);
     let mut start = markers.split([' ', '\t']).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
     if markers.ends_with([' ', '\t']) && !start.is_empty() {
         start.push(' ');
     }
-    format!("{}{start}{text}", " ".repeat(indentation)).replace("```", "'''").replace("~~~", "'''")
+    without_fences(&format!("{}{start}{text}", " ".repeat(indentation)))
 }
 
 /// Replaces `[text](path)`, `[text][path]` and `[path]` with their text. Links to pages are preserved.
@@ -139,6 +152,7 @@ mod tests {
         assert_eq!(portable(docs), expected);
         assert_eq!(portable("> ```\n> [`Widget`]\n> ```\n3.5x"), "> '''\n> `Widget`\n> '''\n3.5x");
         assert_eq!(portable("- a\n  b\n\n     code"), "- a\n  b\n\n   code");
+        assert_eq!(portable("  * a\n    b\n\n  c"), "  * a\n    b\n\n  c");
     }
 
     #[test]
