@@ -4,8 +4,8 @@
 use kubewright_apiserver::{Fake, Fakeable};
 use kubewright_runtime::kube::Client;
 
-/// The real clientset with a dedicated in-memory API server. `Clientset::new([object, ..])` starts with these
-/// objects, `Clientset::empty()` with none.
+/// The real clientset with a dedicated in-memory API server. `Clientset::new([object, ..])` starts with
+/// these objects, `Clientset::empty()` with none.
 pub type Clientset = Fake<crate::client::Clientset>;
 
 impl Fakeable for crate::client::Clientset {

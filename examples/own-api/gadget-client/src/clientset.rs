@@ -17,8 +17,8 @@ impl Clientset {
     pub fn new(client: Client) -> Self {
         Clientset { client }
     }
-    /// Creates a clientset for the cluster of the environment: the in-cluster configuration in a pod, or else the
-    /// kubeconfig.
+    /// Creates a clientset for the cluster of the environment: the in-cluster configuration in a pod, or
+    /// else the kubeconfig.
     ///
     /// # Errors
     /// There is no configuration, or it cannot be read.

@@ -25,7 +25,8 @@ impl SharedInformerFactory {
             factory: InformerFactory::new(clientset.client().clone()),
         }
     }
-    /// Creates a factory of informers of one namespace. Informers of cluster-scoped kinds are not restricted.
+    /// Creates a factory of informers of one namespace. Informers of cluster-scoped kinds are not
+    /// restricted.
     pub fn namespaced(clientset: &Clientset, namespace: &str) -> Self {
         SharedInformerFactory {
             factory: InformerFactory::namespaced(clientset.client().clone(), namespace),
