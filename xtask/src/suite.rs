@@ -182,7 +182,7 @@ fn print_plan(server: &RealServer) {
         }
     }
     println!("the real kube-apiserver {server}");
-    println!("about {} minutes on two cores", if server.path.is_some() { 45 } else { 25 });
+    println!("with the control plane, about 50 minutes on two cores");
 }
 
 fn execute(run: &Run, totals: &mut Option<binaries::Totals>) -> Outcome {
