@@ -1,6 +1,5 @@
 //! The handlers of resource requests, by verb.
 
-pub(crate) mod apply;
 pub(crate) mod decode;
 pub(crate) mod delete;
 pub(crate) mod get;
@@ -9,7 +8,6 @@ pub(crate) mod load;
 pub(crate) mod pods;
 pub(crate) mod policies;
 pub(crate) mod request;
-pub(crate) mod scale;
 pub(crate) mod tokens;
 pub(crate) mod watch;
 pub(crate) mod webhooks;

@@ -28,8 +28,6 @@ pub(crate) enum ApiError {
     PageNotFound,
     /// A resource version that is larger than the current one.
     TooLargeResourceVersion(TooLargeResourceVersion),
-    /// A request whose webhooks are not called yet: the server calls them and handles the request again.
-    WebhookPending,
     /// Any other error: a `Status` object.
     Status(Box<Status>),
 }
@@ -66,7 +64,7 @@ impl ApiError {
     /// Returns the `Status` of the error, if it has one.
     pub(crate) fn into_status(self) -> Option<Box<Status>> {
         match self {
-            Self::PageNotFound | Self::WebhookPending => None,
+            Self::PageNotFound => None,
             Self::TooLargeResourceVersion(error) => Some(error.into_status()),
             Self::Status(status) => Some(status),
         }

@@ -259,6 +259,11 @@ impl Object {
         self.is_terminating() && self.finalizers().is_empty() && grace == 0
     }
 
+    /// Returns whether the other is the same object in the same version.
+    pub(crate) fn is_same_version(&self, other: &Self) -> bool {
+        self.resource_version() == other.resource_version() && self.uid() == other.uid()
+    }
+
     /// Returns a copy of the object with another resource version.
     pub(crate) fn with_resource_version(&self, version: u64) -> Self {
         self.clone().into_resource_version(version)

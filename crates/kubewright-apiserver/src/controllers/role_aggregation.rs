@@ -1,9 +1,8 @@
 //! The aggregation of cluster roles, a controller of kube-controller-manager: a role with an aggregation rule has the
 //! rules of all roles that it selects by label.
 
-use std::{cell::RefCell, sync::Arc};
+use std::sync::Arc;
 
-use bytes::Bytes;
 use k8s_openapi::api::rbac::v1::PolicyRule;
 use serde_json::{Value, json};
 
@@ -13,11 +12,12 @@ use crate::{
         error::{ApiError, Result},
         object::{Object, Stored},
     },
-    authorization::{CLUSTER_ROLES, rbac::field, user::User},
-    handlers::{apply, request::ResourceRequest},
-    resource::selector,
+    authorization::{CLUSTER_ROLES, rbac::field},
+    resource::{
+        managed_fields::{self, Author},
+        selector,
+    },
     storage::{state::State, store::Event},
-    wire::{content::Encoding, negotiation::Representation, request::Query},
 };
 
 /// The manager of the aggregated rules.
@@ -52,7 +52,7 @@ fn aggregate_role(state: &mut State, name: &str) -> bool {
     };
     let rules = selected_rules(&state.store.list(CLUSTER_ROLES, None), &role);
     // A role that cannot be written, such as one with invalid metadata, remains as it is.
-    rules != field::<Vec<PolicyRule>>(&role, "rules") && apply(state, name, &rules).is_ok()
+    rules != field::<Vec<PolicyRule>>(&role, "rules") && apply(state, &role, &rules).is_ok()
 }
 
 /// Returns the rules of the roles that a role selects, without duplicates.
@@ -76,28 +76,19 @@ fn selects(selector: &Value, role: &Object) -> bool {
 }
 
 /// Applies the rules as the controller does.
-fn apply(state: &mut State, name: &str, rules: &[PolicyRule]) -> Result<()> {
+fn apply(state: &mut State, role: &Object, rules: &[PolicyRule]) -> Result<()> {
     let kind = state.registry.of_resource(CLUSTER_ROLES).ok_or_else(ApiError::unknown_resource)?;
-    let mut role = json!({ "apiVersion": kind.api_version(), "kind": kind.kind, "metadata": { "name": name } });
+    let mut fields =
+        json!({ "apiVersion": kind.api_version(), "kind": kind.kind, "metadata": { "name": role.name() } });
     if !rules.is_empty() {
-        role["rules"] = json!(rules);
+        fields["rules"] = json!(rules);
     }
-    let request = ResourceRequest {
-        user: Arc::new(User::administrator()),
-        kind,
-        namespace: None,
-        name: Some(name.to_owned()),
-        endpoint: Endpoint::Main,
-        query: Query::parse(&format!("fieldManager={MANAGER}&force=true")),
-        manager: MANAGER.to_owned(),
-        content_type: "application/apply-patch+yaml".to_owned(),
-        body: Bytes::from(role.to_string()),
-        representation: Representation::Object,
-        encoding: Encoding::Json,
-        decoded: RefCell::default(),
-        strict_errors: RefCell::default(),
-        warnings: RefCell::default(),
-        webhooks: None,
-    };
-    apply::apply(state, &request).map(drop)
+    let author = Author { manager: MANAGER, kind: &kind, endpoint: &Endpoint::Main };
+    let applied = managed_fields::apply(author, Some(role), &fields, true)?;
+    let Some(Value::Object(outcome)) = applied.outcome else { return Ok(()) };
+    let mut updated = Object::from_json(outcome).map_err(|error| ApiError::internal(error.to_string()))?;
+    updated.metadata.managed_fields = applied.entries;
+    kind.write(&mut updated)?;
+    state.store.put(CLUSTER_ROLES, updated);
+    Ok(())
 }

@@ -4,6 +4,8 @@ mod expected;
 mod patched;
 pub(crate) mod unknown;
 
+use std::mem;
+
 use kubewright_crd::value::{self, InvalidFields};
 use serde_json::{Map, Value};
 
@@ -29,7 +31,7 @@ pub(crate) use patched::patched;
 pub(crate) fn object(request: &ResourceRequest) -> Result<Object> {
     let kind = &request.kind;
     body::check_media_type(&request.content_type, kind.is_custom)?;
-    let fields = match request.decoded.take() {
+    let fields = match request.decoded.lock().take() {
         Some(decoded) => body::json_fields(decoded),
         None => body::fields(&request.content_type, &request.body, &kind.api_version(), &kind.kind),
     };
@@ -37,7 +39,7 @@ pub(crate) fn object(request: &ResourceRequest) -> Result<Object> {
         DecodeError::Unrecognized(detail) => body::unrecognized(&kind.kind, &detail, &request.body),
         DecodeError::Unreadable(detail) => ApiError::bad_request(unhandled(kind, detail)),
     })?;
-    request.strict_errors.replace(fields.strict_errors);
+    *request.strict_errors.lock() = fields.strict_errors;
     typed_object(request, fields.fields)
 }
 
@@ -135,7 +137,7 @@ fn from_fields(
         Some(schema) => drop_unknown(kind, &mut object, schema, unknown_metadata).map_err(&reject)?,
         None => unknown_fields,
     };
-    let mut strict_errors = request.strict_errors.take();
+    let mut strict_errors = mem::take(&mut *request.strict_errors.lock());
     strict_errors.extend(unknown.iter().map(unknown::format_error));
     if strict && !strict_errors.is_empty() {
         return Err(reject(unknown::strict_error(&strict_errors)));

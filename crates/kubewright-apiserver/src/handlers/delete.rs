@@ -10,6 +10,7 @@ use crate::{
         error::{ApiError, FieldError, Result},
         object::{Object, Stored},
     },
+    controllers::controlled_state::ControlledState,
     handlers::{
         list::{self, Page},
         policies::{AdmissionPolicies, Operation},
@@ -21,7 +22,6 @@ use crate::{
         deletion::{self, DeleteOutcome, Deleted},
     },
     resource::{registry::Resource, strategy::Lifecycle},
-    storage::state::State,
     wire::body,
 };
 
@@ -29,64 +29,135 @@ use crate::{
 const ORPHAN_WARNING: &str = "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to \
     remove them or set propagationPolicy=Orphan to suppress this warning";
 
-/// Deletes one object.
-pub(crate) fn delete(state: &mut State, request: &ResourceRequest) -> Result<Deleted> {
-    let options = options(request)?;
-    let dry_run = is_dry_run(&options.dry_run.clone().unwrap_or_default(), "DeleteOptions")?;
-    let object = request.existing(state)?;
-    check_preconditions(&request.kind, &object, &options)?;
-    (request.kind.strategy.check_delete)(&request.kind, request.name())?;
-    admit(state, request, &object, dry_run)?;
-    if needs_orphan_warning(&request.kind, &options) {
-        request.warnings.borrow_mut().push(ORPHAN_WARNING.to_owned());
-    }
-    webhooks::check_deletion(state, request, &object, &options, dry_run)?;
-    if dry_run && request.kind.strategy.lifecycle == Lifecycle::Definition {
-        return Ok(Deleted::Terminating(definitions::mark_terminating(&object)));
-    }
-    if dry_run {
-        return Ok(match deletion::before_delete(&request.kind, &object, &options) {
-            DeleteOutcome::Remove(object) => Deleted::Removed(Arc::new(object)),
-            DeleteOutcome::Update(object) => Deleted::Terminating(Arc::new(object)),
-        });
-    }
-    deletion::delete(state, &request.kind, &object, &options)
+/// The maximum number of times that a deletion starts again because its object was changed in between.
+const MAX_ATTEMPTS: usize = 100;
+
+/// A deletion of one object, or of those that a list with the same query returns.
+pub(crate) struct Delete<'a> {
+    state: &'a ControlledState,
+    request: &'a ResourceRequest,
+    options: DeleteOptions,
+    dry_run: bool,
 }
 
-/// Deletes the objects that a list with the same query returns, and returns them.
-pub(crate) fn delete_collection(state: &mut State, request: &ResourceRequest) -> Result<Page> {
-    let options = options(request)?;
-    let dry_run = is_dry_run(&options.dry_run.clone().unwrap_or_default(), "DeleteOptions")?;
-    let page = list::list(state, request)?;
-    webhooks::prepare_deletions(state, request, &page.items, &options, dry_run)?;
-    if !dry_run && request.kind.calls_webhook() {
-        prepare(state, request, &page.items, &options)?;
+impl<'a> Delete<'a> {
+    /// Creates the deletion of a request.
+    ///
+    /// # Errors
+    /// The options are invalid.
+    pub(crate) fn new(state: &'a ControlledState, request: &'a ResourceRequest) -> Result<Self> {
+        let options = options(request)?;
+        let dry_run = is_dry_run(&options.dry_run.clone().unwrap_or_default(), "DeleteOptions")?;
+        Ok(Self { state, request, options, dry_run })
     }
-    for object in &page.items {
-        webhooks::check_deletion(state, request, object, &options, dry_run)?;
-        if !dry_run {
-            check_preconditions(&request.kind, object, &options)?;
-            admit(state, request, object, dry_run)?;
-            deletion::delete(state, &request.kind, object, &options)?;
+
+    /// Deletes the object that the request names.
+    ///
+    /// # Errors
+    /// The object does not exist, or its deletion is not admitted.
+    pub(crate) async fn named(&self) -> Result<Deleted> {
+        let (request, kind) = (self.request, &self.request.kind);
+        let warnings = request.warnings.lock().len();
+        for _ in 0..MAX_ATTEMPTS {
+            let found = request.find(self.state).await?;
+            let object = found.ok_or_else(|| ApiError::not_found(kind, request.name()))?;
+            check_preconditions(kind, &object, &self.options)?;
+            (kind.strategy.check_delete)(kind, request.name())?;
+            self.admit(&object).await?;
+            if needs_orphan_warning(kind, &self.options) {
+                request.warnings.lock().push(ORPHAN_WARNING.to_owned());
+            }
+            let outcome = self.outcome(&object);
+            if self.dry_run {
+                return Ok(self.dry_run(&object, outcome));
+            }
+            if let Some(deleted) = self.commit(&object, outcome).await? {
+                return Ok(deleted);
+            }
+            request.warnings.lock().truncate(warnings);
+        }
+        Err(ApiError::modified(kind, request.name()))
+    }
+
+    /// Deletes the objects of a list one after the other, and returns the list. Objects that are deleted in between are
+    /// skipped, as in the real server.
+    ///
+    /// # Errors
+    /// The list is invalid, or the deletion of an object is not admitted; those before it are deleted.
+    pub(crate) async fn collection(&self) -> Result<Page> {
+        let page = list::list(self.state, self.request).await?;
+        let outcomes: Vec<DeleteOutcome> = page.items.iter().map(|object| self.outcome(object)).collect();
+        if !self.dry_run {
+            self.convert(&outcomes).await;
+        }
+        for (object, outcome) in page.items.iter().zip(outcomes) {
+            self.listed(object, outcome).await?;
+        }
+        Ok(page)
+    }
+
+    async fn listed(&self, listed: &Stored, outcome: DeleteOutcome) -> Result<()> {
+        let kind = &self.request.kind;
+        let (mut object, mut outcome) = (listed.clone(), outcome);
+        for _ in 0..MAX_ATTEMPTS {
+            check_preconditions(kind, &object, &self.options)?;
+            self.admit(&object).await?;
+            if self.dry_run || self.commit(&object, outcome).await?.is_some() {
+                return Ok(());
+            }
+            let current = self.state.lock().store.get(&kind.storage_key(), listed.namespace(), listed.name());
+            let Some(current) = current else { return Ok(()) };
+            object = kind.read_now(&current).await?;
+            outcome = self.outcome(&object);
+        }
+        Err(ApiError::modified(kind, listed.name()))
+    }
+
+    fn outcome(&self, object: &Object) -> DeleteOutcome {
+        deletion::before_delete(&self.request.kind, object, &self.options)
+    }
+
+    /// Has a webhook convert what remains after deletions, at once and before the state is locked.
+    async fn convert(&self, outcomes: &[DeleteOutcome]) {
+        let kind = &self.request.kind;
+        if kind.calls_webhook() {
+            // An error is that of the deletion.
+            let convert = || outcomes.iter().for_each(|outcome| drop(deletion::convert(kind, outcome)));
+            self.request.resolve(convert).await;
         }
     }
-    Ok(page)
-}
 
-/// Has the conversions of all deletions made at once, before any of the objects is deleted.
-fn prepare(state: &State, request: &ResourceRequest, objects: &[Stored], options: &DeleteOptions) -> Result<()> {
-    for object in objects {
-        // Errors are those of the deletions.
-        let _ = admit(state, request, object, false);
-        let _ = deletion::prepare(&request.kind, object, options);
+    /// Evaluates the admission policies of the deletion of an object, and calls its webhooks.
+    async fn admit(&self, object: &Stored) -> Result<()> {
+        let (state, request, dry_run) = (self.state, self.request, self.dry_run);
+        let policies = AdmissionPolicies { request, operation: Operation::Delete, dry_run };
+        policies.validate(state, None, Some(object)).await?;
+        webhooks::check_deletion(state, request, object, &self.options, dry_run).await
     }
-    request.check_pending()
-}
 
-/// Evaluates the admission policies of a deletion.
-fn admit(state: &State, request: &ResourceRequest, object: &Object, dry_run: bool) -> Result<()> {
-    let policies = AdmissionPolicies { request, operation: Operation::Delete, dry_run };
-    policies.validate(state, None, Some(object))
+    /// Deletes an object. Returns `None` if another request has changed it in between.
+    async fn commit(&self, object: &Stored, outcome: DeleteOutcome) -> Result<Option<Deleted>> {
+        let kind = &self.request.kind;
+        self.convert(std::slice::from_ref(&outcome)).await;
+        self.state.change(|state| {
+            let current = state.store.get(&kind.storage_key(), object.namespace(), object.name());
+            match current.filter(|current| current.is_same_version(object)) {
+                Some(_) => deletion::complete(state, kind, object, outcome).map(Some),
+                None => Ok(None),
+            }
+        })?
+    }
+
+    /// Returns the result of a dry run.
+    fn dry_run(&self, object: &Stored, outcome: DeleteOutcome) -> Deleted {
+        if self.request.kind.strategy.lifecycle == Lifecycle::Definition {
+            return Deleted::Terminating(definitions::mark_terminating(object));
+        }
+        match outcome {
+            DeleteOutcome::Remove(object) => Deleted::Removed(Arc::new(object)),
+            DeleteOutcome::Update(object) => Deleted::Terminating(Arc::new(object)),
+        }
+    }
 }
 
 /// Returns the options in the body, or those in the query if there is no body.

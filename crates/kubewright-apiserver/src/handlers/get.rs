@@ -5,13 +5,20 @@ use crate::{
         error::{ApiError, FieldError, Result, TooLargeResourceVersion},
         object::Stored,
     },
+    controllers::controlled_state::ControlledState,
     handlers::request::ResourceRequest,
     storage::state::State,
 };
 
 /// Returns an object that is not older than the requested version.
-pub(crate) fn get(state: &State, request: &ResourceRequest) -> Result<Stored> {
+pub(crate) async fn get(state: &ControlledState, request: &ResourceRequest) -> Result<Stored> {
     let requested = version(request).map_err(ApiError::internal)?.unwrap_or(0);
+    let found = find(&state.lock(), request, requested)?;
+    request.kind.read_now(&found).await
+}
+
+/// Returns the stored object, if it is as new as requested.
+fn find(state: &State, request: &ResourceRequest, requested: u64) -> Result<Stored> {
     let current = state.store.version();
     if requested > current {
         return Err(ApiError::TooLargeResourceVersion(TooLargeResourceVersion { requested, current, is_watch: false }));
@@ -19,7 +26,7 @@ pub(crate) fn get(state: &State, request: &ResourceRequest) -> Result<Stored> {
     let kind = &request.kind;
     // The real server has no storage for read-only kinds, and another error.
     let not_found = if kind.strategy.is_read_only { ApiError::singular_not_found } else { ApiError::not_found };
-    request.find(state)?.ok_or_else(|| not_found(kind, request.name()))
+    request.stored(state).ok_or_else(|| not_found(kind, request.name()))
 }
 
 /// Rejects invalid list options.

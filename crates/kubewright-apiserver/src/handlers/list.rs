@@ -7,6 +7,7 @@ use crate::{
         error::{ApiError, FieldError, Result, TooLargeResourceVersion},
         object::Stored,
     },
+    controllers::controlled_state::ControlledState,
     handlers::{get, request::ResourceRequest},
     resource::selector::Selector,
     storage::{state::State, store::Range},
@@ -32,7 +33,7 @@ enum ListVersion {
 }
 
 /// Handles a list request.
-pub(crate) fn list(state: &State, request: &ResourceRequest) -> Result<Page> {
+pub(crate) async fn list(state: &ControlledState, request: &ResourceRequest) -> Result<Page> {
     check_options(request)?;
     request.query.integer("timeoutSeconds")?;
     let limit = limit(request)?;
@@ -46,13 +47,17 @@ pub(crate) fn list(state: &State, request: &ResourceRequest) -> Result<Page> {
         Some(token) => token.version.map_or(ListVersion::Latest, ListVersion::Exact),
         None => requested_version(request, requested, limit),
     };
-    let version = resolve_version(state, &at, requested, token.as_ref())?;
-    let from = token.map(|token| token.key(request)).unwrap_or_default();
     let resource = request.kind.storage_key();
-    let range = Range { from: &from, ..Range::of(&resource, request.namespace.as_deref()) };
+    let (objects, version) = {
+        let state = state.lock();
+        let version = resolve_version(&state, &at, requested, token.as_ref())?;
+        let from = token.map(|token| token.key(request)).unwrap_or_default();
+        let range = Range { from: &from, ..Range::of(&resource, request.namespace.as_deref()) };
+        (state.store.list_at(range, version), version)
+    };
     // Version 0 allows a list from the cache, which has no pages.
     let limit = limit.filter(|_| requested != Some(0));
-    page(request, state.store.list_at(range, version), version, limit, &selector)
+    page(request, objects, version, limit, &selector).await
 }
 
 fn requested_version(request: &ResourceRequest, requested: Option<u64>, limit: Option<usize>) -> ListVersion {
@@ -89,7 +94,7 @@ fn resolve_version(state: &State, at: &ListVersion, requested: Option<u64>, toke
 }
 
 /// Returns a page of the selected objects. It has a continue token if objects remain, even if none of them is selected.
-fn page(
+async fn page(
     request: &ResourceRequest,
     objects: Vec<Stored>,
     version: u64,
@@ -100,7 +105,7 @@ fn page(
     let mut items = Vec::new();
     // A page without selector ends at its limit; with one, all objects are converted at once.
     let converted = limit.filter(|_| selector.is_empty()).map_or(total, |limit| limit.min(total));
-    request.kind.prepare_reads(&objects[..converted])?;
+    request.kind.convert_all(&objects[..converted]).await;
     for (index, stored) in objects.iter().enumerate() {
         let object = request.kind.read(stored)?;
         if selector.matches(&object) {

@@ -1,19 +1,26 @@
 //! Loads objects as they are, with their status and server-set metadata.
 
-use std::{cell::RefCell, sync::Arc};
+use std::sync::Arc;
 
 use bytes::Bytes;
+use futures::FutureExt;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use crate::{
     api::{
         endpoint::Endpoint,
         error::{ApiError, Result},
-        object::{Object, Stored},
+        object::Object,
     },
     authorization::user::User,
-    handlers::{decode, request::ResourceRequest, write},
+    controllers::controlled_state::ControlledState,
+    handlers::{
+        decode,
+        request::ResourceRequest,
+        write::{self, Verb, Write},
+    },
     resource::{
         managed_fields::{self},
         metadata,
@@ -44,31 +51,30 @@ impl LoadError {
 
 /// Stores an object with its status, UID, timestamps and managed fields, and sets those that are missing. Creates its
 /// namespace if that does not exist. The kind of a loaded definition is served.
-pub(crate) fn load(state: &mut State, object: Value) -> Result<(), LoadError> {
+pub(crate) fn load(state: &ControlledState, object: Value) -> Result<(), LoadError> {
     let description = describe(&object);
     let stored = match object.get("kind").and_then(Value::as_str) {
         // These have effects when they are created.
         Some("CustomResourceDefinition" | "Namespace") => create(state, object),
         _ => store(state, object),
     };
-    stored.map(drop).map_err(|error| LoadError { object: description, detail: error.message() })
+    stored.map_err(|error| LoadError { object: description, detail: error.message() })
 }
 
-fn create(state: &mut State, object: Value) -> Result<Stored> {
-    let request = create_request(state, object)?;
-    write::create(state, &request)
+/// Creates an object as a request does. Without webhooks, nothing is waited for.
+fn create(state: &ControlledState, object: Value) -> Result<()> {
+    let request = create_request(&state.lock(), object)?;
+    let created = Write::new(state, &request, Verb::Create)?.run().now_or_never();
+    created.map_or_else(|| Err(ApiError::internal("the object needs a webhook")), |created| created.map(drop))
 }
 
-fn store(state: &mut State, object: Value) -> Result<Stored> {
-    let request = create_request(state, object)?;
+fn store(state: &ControlledState, object: Value) -> Result<()> {
+    let request = create_request(&state.lock(), object)?;
     let kind = &request.kind;
     let mut object = decode::object(&request)?;
     write::ensure_namespace(&mut object, &request)?;
     if kind.namespaced {
         ensure_namespace_exists(state, object.namespace())?;
-    }
-    if state.store.get(&kind.storage_key(), object.namespace(), object.name()).is_some() {
-        return Err(ApiError::already_exists(kind, object.name()));
     }
     let provided = std::mem::take(&mut object.metadata.managed_fields);
     if provided.is_none() {
@@ -77,9 +83,15 @@ fn store(state: &mut State, object: Value) -> Result<Stored> {
         object.metadata.managed_fields = provided;
     }
     initialise(kind, &mut object);
-    write::rules::check(&request, &object, None)?;
-    kind.write(&mut object)?;
-    Ok(state.store.put(&kind.storage_key(), object))
+    state.load(|state| {
+        if state.store.get(&kind.storage_key(), object.namespace(), object.name()).is_some() {
+            return Err(ApiError::already_exists(kind, object.name()));
+        }
+        write::rules::check(&request, &object, None)?;
+        kind.write(&mut object)?;
+        state.store.put(&kind.storage_key(), object);
+        Ok(())
+    })?
 }
 
 /// Sets the server-set metadata that is missing.
@@ -98,11 +110,11 @@ fn initialise(kind: &Resource, object: &mut Object) {
     };
 }
 
-fn ensure_namespace_exists(state: &mut State, name: &str) -> Result<()> {
-    if state.store.get("namespaces", "", name).is_some() {
+fn ensure_namespace_exists(state: &ControlledState, name: &str) -> Result<()> {
+    if state.lock().store.get("namespaces", "", name).is_some() {
         return Ok(());
     }
-    create(state, json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": name } })).map(drop)
+    create(state, json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": name } }))
 }
 
 /// Returns the request that creates the object.
@@ -125,9 +137,9 @@ fn create_request(state: &State, object: Value) -> Result<ResourceRequest> {
         body: Bytes::from(object.to_string()),
         representation: Representation::Object,
         encoding: Encoding::Json,
-        decoded: RefCell::default(),
-        strict_errors: RefCell::default(),
-        warnings: RefCell::default(),
+        decoded: Mutex::default(),
+        strict_errors: Mutex::default(),
+        warnings: Mutex::default(),
         webhooks: None,
     })
 }

@@ -15,9 +15,12 @@ mod validating;
 use self::admission::Admission;
 pub(crate) use self::admission::Operation;
 use crate::{
-    api::{error::Result, object::Object},
+    api::{
+        error::Result,
+        object::{Object, Stored},
+    },
+    controllers::controlled_state::ControlledState,
     handlers::request::ResourceRequest,
-    storage::state::State,
 };
 
 /// Evaluates the admission policies of a write.
@@ -33,11 +36,10 @@ impl<'a> AdmissionPolicies<'a> {
     ///
     /// # Errors
     /// The evaluation of a policy fails, and its failures are not ignored.
-    pub(crate) fn mutate(self, state: &State, object: Object, old: Option<&Object>) -> Result<Object> {
-        let mutated = mutating::mutate(state, &self.admission(Some(&object), old));
-        // A policy may ignore its failures, but not that a conversion is pending.
-        self.request.check_pending()?;
-        Ok(mutated?.unwrap_or(object))
+    pub(crate) async fn mutate(self, state: &ControlledState, object: Object, old: Option<&Stored>) -> Result<Object> {
+        let admission = self.admission(Some(&object), old.map(|old| &**old));
+        let mutated = self.request.resolve(|| mutating::mutate(state, &admission)).await?;
+        Ok(mutated.unwrap_or(object))
     }
 
     /// Evaluates validating policies: they deny the write, or add warnings to the response. A deletion has no new
@@ -45,10 +47,14 @@ impl<'a> AdmissionPolicies<'a> {
     ///
     /// # Errors
     /// A policy denies the write.
-    pub(crate) fn validate(self, state: &State, object: Option<&Object>, old: Option<&Object>) -> Result<()> {
-        let validated = validating::validate(state, &self.admission(object, old));
-        self.request.check_pending()?;
-        validated
+    pub(crate) async fn validate(
+        self,
+        state: &ControlledState,
+        object: Option<&Object>,
+        old: Option<&Object>,
+    ) -> Result<()> {
+        let admission = self.admission(object, old);
+        self.request.resolve(|| validating::validate(state, &admission)).await
     }
 
     fn admission<'b>(self, object: Option<&'b Object>, old: Option<&'b Object>) -> Admission<'b>

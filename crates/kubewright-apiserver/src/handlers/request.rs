@@ -1,8 +1,9 @@
 //! A resource request: its parameters, its object and its options.
 
-use std::{cell::RefCell, sync::Arc};
+use std::sync::Arc;
 
 use bytes::Bytes;
+use parking_lot::Mutex;
 
 use crate::{
     api::{
@@ -11,10 +12,10 @@ use crate::{
         object::{Object, Stored},
     },
     authorization::user::User,
-    handlers::webhooks::Session,
+    controllers::controlled_state::ControlledState,
+    handlers::webhooks::Webhooks,
     resource::{
         managed_fields::{self, Author},
-        pending_conversions::Conversions,
         registry::Resource,
     },
     storage::state::State,
@@ -43,56 +44,81 @@ pub(crate) struct ResourceRequest {
     /// The media type of the body, without parameters.
     pub(crate) content_type: String,
     pub(crate) body: Bytes,
-    /// The body, if it was decoded before the state was locked.
-    pub(crate) decoded: RefCell<Option<serde_json::Result<Decoded>>>,
+    /// The body, if it is decoded already.
+    pub(crate) decoded: Mutex<Option<serde_json::Result<Decoded>>>,
     /// The representation of objects in the response.
     pub(crate) representation: Representation,
     /// The encoding of the response.
     pub(crate) encoding: Encoding,
     /// The errors of strict decoding, such as duplicate fields.
-    pub(crate) strict_errors: RefCell<Vec<String>>,
+    pub(crate) strict_errors: Mutex<Vec<String>>,
     /// The warnings of the response.
-    pub(crate) warnings: RefCell<Vec<String>>,
-    /// The calls of webhooks; none if the server calls no webhooks.
-    pub(crate) webhooks: Option<Arc<Session>>,
+    pub(crate) warnings: Mutex<Vec<String>>,
+    /// Calls webhooks; `None` if the server calls none.
+    pub(crate) webhooks: Option<Webhooks>,
 }
 
 impl ResourceRequest {
-    /// Returns the object that the request names, in the version of the request.
-    ///
-    /// # Errors
-    /// It does not exist, or cannot be converted.
-    pub(crate) fn existing(&self, state: &State) -> Result<Stored> {
-        self.find(state)?.ok_or_else(|| ApiError::not_found(&self.kind, self.name()))
+    /// Returns a resource whose objects the request converts.
+    pub(crate) fn bind(&self, kind: Arc<Resource>) -> Arc<Resource> {
+        match &self.webhooks {
+            Some(webhooks) => kind.bound_to(&webhooks.conversions),
+            None => kind,
+        }
     }
 
-    /// Returns the object that the request names, if it exists.
-    ///
-    /// # Errors
-    /// It cannot be converted to the version of the request.
-    pub(crate) fn find(&self, state: &State) -> Result<Option<Stored>> {
+    /// Returns the stored object that the request names, if it exists.
+    pub(crate) fn stored(&self, state: &State) -> Option<Stored> {
         let namespace = self.namespace.as_deref().unwrap_or_default();
-        let stored = state.store.get(&self.kind.storage_key(), namespace, self.name());
-        stored.map(|stored| self.kind.read(&stored)).transpose()
+        state.store.get(&self.kind.storage_key(), namespace, self.name())
     }
 
-    /// Returns the conversions that the request needs from webhooks; `None` if the server calls no webhooks.
-    pub(crate) fn conversions(&self) -> Option<&Conversions> {
-        self.webhooks.as_ref().map(|session| &**session.conversions())
+    /// Returns the object of a built-in kind that the request names, in the version of the request.
+    ///
+    /// # Errors
+    /// It does not exist.
+    pub(crate) fn existing(&self, state: &State) -> Result<Stored> {
+        let stored = self.stored(state).ok_or_else(|| ApiError::not_found(&self.kind, self.name()))?;
+        self.kind.read(&stored)
     }
 
-    /// Fails if a conversion is pending, where its error may have been ignored.
-    pub(crate) fn check_pending(&self) -> Result<()> {
-        self.conversions().map_or(Ok(()), Conversions::check_pending)
+    /// Returns the object that the request names, in the version of the request, if it exists.
+    ///
+    /// # Errors
+    /// It cannot be converted to that version.
+    pub(crate) async fn find(&self, state: &ControlledState) -> Result<Option<Stored>> {
+        let stored = self.stored(&state.lock());
+        match stored {
+            Some(stored) => self.kind.read_now(&stored).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Computes something that may need conversions by a webhook, as [`Conversions::resolve`] does. The warnings of
+    /// the response are those of the last computation.
+    ///
+    /// [`Conversions::resolve`]: crate::resource::webhook_conversions::Conversions::resolve
+    pub(crate) async fn resolve<T>(&self, mut compute: impl FnMut() -> T) -> T {
+        let Some(webhooks) = &self.webhooks else { return compute() };
+        let warnings = self.warnings.lock().len();
+        let compute = || {
+            self.warnings.lock().truncate(warnings);
+            compute()
+        };
+        webhooks.conversions.resolve(compute).await
     }
 
     /// Updates the managed fields of an object that the request writes in place of `live`.
-    ///
-    /// # Errors
-    /// A conversion to the version of a manager is pending.
-    pub(crate) fn track(&self, live: Option<&Object>, new: &mut Object) -> Result<()> {
-        managed_fields::track(self.author(), live, new);
-        self.check_pending()
+    pub(crate) async fn track(&self, live: Option<&Object>, new: Object) -> Object {
+        let track = |mut new: Object| {
+            managed_fields::track(self.author(), live, &mut new);
+            new
+        };
+        // Without a webhook the object is not copied.
+        match self.kind.calls_webhook() {
+            true => self.resolve(|| track(new.clone())).await,
+            false => track(new),
+        }
     }
 
     /// Returns the manager, the kind and the endpoint that own the fields of a write.
@@ -114,7 +140,7 @@ impl ResourceRequest {
     pub(crate) fn warn(&self, strict_errors: &[String]) {
         if self.query.get("fieldValidation") != Some("Ignore") {
             let each = strict_errors.iter().flat_map(|error| duplicate_fields::split_errors(error));
-            self.warnings.borrow_mut().extend(each.map(str::to_owned));
+            self.warnings.lock().extend(each.map(str::to_owned));
         }
     }
 

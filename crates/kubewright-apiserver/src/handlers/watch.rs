@@ -26,6 +26,7 @@ use crate::{
         error::{ApiError, Result},
         object::{Object, Stored},
     },
+    controllers::controlled_state::ControlledState,
     handlers::request::ResourceRequest,
     resource::{registry::Resource, selector::Selector},
     storage::{shared::SharedState, state::State, store::Event},
@@ -65,7 +66,20 @@ pub(crate) struct Watch {
 
 impl Watch {
     /// Creates the watch of a request. It contains the objects that exist now.
-    pub(crate) fn new(state: &State, request: &ResourceRequest) -> Result<Self> {
+    ///
+    /// # Errors
+    /// The options are invalid, or an object cannot be converted.
+    pub(crate) async fn new(state: &ControlledState, request: &ResourceRequest) -> Result<Self> {
+        let (mut watch, existing) = Self::start(&state.lock(), request)?;
+        watch.kind.convert_all(&existing).await;
+        let mut objects = existing.iter().map(|stored| watch.kind.read(stored)).collect::<Result<Vec<_>>>()?;
+        objects.retain(|object| watch.selector.matches(object));
+        watch.initial = objects.into_iter();
+        Ok(watch)
+    }
+
+    /// Returns the watch without its initial objects, and these as they are stored.
+    fn start(state: &State, request: &ResourceRequest) -> Result<(Self, Vec<Stored>)> {
         let Options { start, bookmarks, timeout } = Options::decode(state, request)?;
         let current = state.store.version();
         let mut watch = Self {
@@ -82,8 +96,9 @@ impl Watch {
             bookmarks,
             deadline: Instant::now() + timeout,
         };
+        let mut existing = Vec::new();
         match start {
-            Start::Everything { .. } => watch.list_initial(state)?,
+            Start::Everything { .. } => existing = state.store.list(&watch.resource, watch.namespace.as_deref()),
             Start::Now => {}
             Start::After(version) => {
                 watch.resource_version = version;
@@ -91,16 +106,7 @@ impl Watch {
                 watch.error = (version < oldest).then(|| ApiError::too_old(version, oldest));
             }
         }
-        Ok(watch)
-    }
-
-    fn list_initial(&mut self, state: &State) -> Result<()> {
-        let stored = state.store.list(&self.resource, self.namespace.as_deref());
-        self.kind.prepare_reads(&stored)?;
-        let mut objects = stored.iter().map(|stored| self.kind.read(stored)).collect::<Result<Vec<_>>>()?;
-        objects.retain(|object| self.selector.matches(object));
-        self.initial = objects.into_iter();
-        Ok(())
+        Ok((watch, existing))
     }
 
     /// Returns the events in frames, until the deadline, an error, or the removal of the kind.
@@ -150,15 +156,11 @@ impl Watch {
         })
     }
 
-    /// Has the objects of events converted that [`convert`](Self::convert) needs. What is pending afterwards is called
-    /// by the watcher.
-    fn request_conversions(&self, event: &Event) {
+    /// Returns the stored objects that [`convert`](Self::convert) converts.
+    fn converted<'a>(&self, event: &'a Event) -> impl Iterator<Item = &'a Stored> + Clone + use<'a> {
         let is_update = event.before.is_some() && event.after.is_some();
         let before = event.before.as_ref().filter(|_| !is_update || !self.selector.is_empty());
-        for stored in before.into_iter().chain(&event.after).chain(&event.deleted) {
-            // An error is that of the event.
-            let _ = self.kind.read(stored);
-        }
+        before.into_iter().chain(&event.after).chain(&event.deleted)
     }
 
     fn bookmark(&self, is_initial_events_end: bool) -> WatchEvent {

@@ -9,7 +9,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::DeleteOptions;
 pub(crate) use self::grace::{DeleteOutcome, FOREGROUND, ORPHAN, before_delete};
 use crate::{
     api::{
-        error::{ApiError, Result},
+        error::Result,
         object::{Object, Stored},
     },
     lifecycle::{commit, definitions, namespaces},
@@ -25,44 +25,44 @@ pub(crate) enum Deleted {
     Terminating(Stored),
 }
 
-/// Deletes an object, as the strategy of its resource specifies.
+/// Deletes an object.
+///
+/// # Errors
+/// As [`complete`].
+pub(crate) fn delete(state: &mut State, kind: &Resource, object: &Stored, options: &DeleteOptions) -> Result<Deleted> {
+    complete(state, kind, object, before_delete(kind, object, options))
+}
+
+/// Completes a deletion with the outcome of [`before_delete`], as the strategy of the resource specifies.
 ///
 /// # Errors
 /// The object remains and cannot be converted to the storage version.
-pub(crate) fn delete(state: &mut State, kind: &Resource, object: &Stored, options: &DeleteOptions) -> Result<Deleted> {
+pub(crate) fn complete(state: &mut State, kind: &Resource, object: &Stored, outcome: DeleteOutcome) -> Result<Deleted> {
     Ok(match kind.strategy.lifecycle {
         Lifecycle::Namespace if !namespace::is_final(object) => {
             Deleted::Terminating(namespaces::terminate(state, object))
         }
         Lifecycle::Definition => Deleted::Terminating(definitions::terminate(state, object)),
-        Lifecycle::Object | Lifecycle::Namespace | Lifecycle::CustomResource => {
-            match before_delete(kind, object, options) {
-                DeleteOutcome::Remove(terminating) => Deleted::Removed(remove(state, kind, object, &terminating)),
-                DeleteOutcome::Update(terminating) if terminating == **object => Deleted::Terminating(object.clone()),
-                DeleteOutcome::Update(mut terminating) => {
-                    kind.write(&mut terminating)?;
-                    kind.prepare_read(&terminating)?;
-                    Deleted::Terminating(kind.read(&state.store.put(&kind.storage_key(), terminating))?)
-                }
+        Lifecycle::Object | Lifecycle::Namespace | Lifecycle::CustomResource => match outcome {
+            DeleteOutcome::Remove(terminating) => Deleted::Removed(remove(state, kind, object, &terminating)),
+            DeleteOutcome::Update(terminating) if terminating == **object => Deleted::Terminating(object.clone()),
+            DeleteOutcome::Update(mut terminating) => {
+                kind.write(&mut terminating)?;
+                Deleted::Terminating(kind.read(&state.store.put(&kind.storage_key(), terminating))?)
             }
-        }
+        },
     })
 }
 
-/// Has the conversions of a deletion made before anything is deleted.
+/// Converts what a deletion stores, so that a webhook is called before the state is locked.
 ///
 /// # Errors
-/// A conversion is pending. Other errors are those of the deletion.
-pub(crate) fn prepare(kind: &Resource, object: &Stored, options: &DeleteOptions) -> Result<()> {
-    if !kind.calls_webhook() {
-        return Ok(());
-    }
-    let DeleteOutcome::Update(mut terminating) = before_delete(kind, object, options) else { return Ok(()) };
-    match kind.write(&mut terminating) {
-        Ok(()) => kind.prepare_read(&terminating),
-        Err(ApiError::WebhookPending) => Err(ApiError::WebhookPending),
-        Err(_) => Ok(()),
-    }
+/// Those of the deletion.
+pub(crate) fn convert(kind: &Resource, outcome: &DeleteOutcome) -> Result<()> {
+    let DeleteOutcome::Update(terminating) = outcome else { return Ok(()) };
+    let mut terminating = terminating.clone();
+    kind.write(&mut terminating)?;
+    kind.read(&Arc::new(terminating)).map(drop)
 }
 
 /// Removes an object, after its final state is stored.

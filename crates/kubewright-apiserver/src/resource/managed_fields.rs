@@ -49,7 +49,7 @@ use crate::{
         error::{ApiError, Result},
         object::{self, Object},
     },
-    resource::{pending_conversions::Conversions, registry::Resource},
+    resource::registry::Resource,
 };
 
 type Entries = Vec<ManagedFieldsEntry>;
@@ -99,10 +99,7 @@ pub(crate) fn apply(author: Author<'_>, live: Option<&Object>, applied: &Value, 
     let convert = converter(kind);
     let writer = writer(author, &api_version, &reset, &convert);
     let managers = live.map(stored_managers).unwrap_or_default();
-    let applied_with = apply_with(&writer, &empty_object(kind), &before, applied, managers, force);
-    // The text of an error can be that of a pending conversion.
-    kind.conversions().map_or(Ok(()), Conversions::check_pending)?;
-    let (outcome, managers) = applied_with?;
+    let (outcome, managers) = apply_with(&writer, &empty_object(kind), &before, applied, managers, force)?;
     let mut object = outcome.unwrap_or_else(|| before.clone());
     last_applied::update(author.manager, applied, &mut object);
     let outcome = Some(object).filter(|object| *object != before);
@@ -233,7 +230,7 @@ fn apply_with(
     })
 }
 
-/// Returns the conversion of objects of a kind. A pending one is an error as well.
+/// Returns the conversion of objects of a kind.
 fn converter(kind: &Resource) -> impl Fn(&Value, &str) -> Result<Value, String> {
     |object, api_version| kind.convert_json(object, api_version).map_err(ApiError::message)
 }

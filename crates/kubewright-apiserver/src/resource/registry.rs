@@ -23,11 +23,11 @@ use crate::{
     resource::{
         built_in::{self, BuiltIn},
         managed_fields::{scale::ReplicaPaths, types::Type},
-        pending_conversions::{Conversions, ConvertFunction},
         printer_columns::Columns,
         stored_representation::Conversion,
         strategy::Strategy,
         versions::Versions,
+        webhook_conversions::{Conversions, ConvertFunction},
     },
 };
 
@@ -248,7 +248,7 @@ impl Resource {
         self.versions().is_some_and(Versions::calls_webhook)
     }
 
-    /// Returns the resource for a request with these conversions.
+    /// Returns the resource for a request, whose conversions by a webhook these are.
     pub(crate) fn bound_to(self: &Arc<Self>, conversions: &Arc<Conversions>) -> Arc<Self> {
         if !self.calls_webhook() {
             return Arc::clone(self);
@@ -256,7 +256,7 @@ impl Resource {
         Arc::new(Self { conversions: Some(Arc::clone(conversions)), ..Self::clone(self) })
     }
 
-    /// Returns the resource for the request that another resource is used for.
+    /// Returns the resource for the request that another version of it is used for.
     pub(crate) fn bound_as(self: &Arc<Self>, other: &Self) -> Arc<Self> {
         other.conversions.as_ref().map_or_else(|| Arc::clone(self), |conversions| self.bound_to(conversions))
     }
@@ -269,61 +269,44 @@ impl Resource {
     /// Converts a stored object to this version.
     ///
     /// # Errors
-    /// The conversion fails, or a webhook is not called yet.
+    /// The conversion fails, or is missing: see [`Conversions::resolve`].
     pub(crate) fn read(&self, stored: &Stored) -> Result<Stored> {
-        self.read_through(stored, self.conversions())
-    }
-
-    /// As [`read`](Self::read), with the conversions of a request for another resource.
-    pub(crate) fn read_through(&self, stored: &Stored, conversions: Option<&Conversions>) -> Result<Stored> {
         match self.versions() {
-            Some(versions) => versions.read(stored, &self.version, conversions),
+            Some(versions) => versions.read(stored, &self.version, self.conversions()),
             None => Ok(self.read_stored(stored)),
         }
     }
 
-    /// As [`read`](Self::read), and calls the webhook. The state is not locked.
+    /// Converts a stored object to this version, and calls the webhook for that. The state is not locked.
+    ///
+    /// # Errors
+    /// The conversion fails.
     pub(crate) async fn read_now(&self, stored: &Stored) -> Result<Stored> {
-        let read = self.read(stored);
-        match (&read, self.conversions()) {
-            (Err(ApiError::WebhookPending), Some(conversions)) => conversions.run().await,
-            _ => return read,
+        match self.conversions() {
+            Some(conversions) => conversions.resolve(|| self.read(stored)).await,
+            None => self.read(stored),
         }
-        self.read(stored)
     }
 
-    /// Fails if the conversion of an object to this version is pending. Used before an object is stored whose
-    /// representation in this version is the response; another error occurs after it is stored, as in the real server.
-    ///
-    /// # Errors
-    /// The conversion is pending.
-    pub(crate) fn prepare_read(&self, object: &Object) -> Result<()> {
-        if self.calls_webhook() { self.prepare_reads(&[Arc::new(object.clone())]) } else { Ok(()) }
-    }
-
-    /// Fails if the conversion of any of these objects to this version is pending, so that a webhook converts all of
-    /// them at once.
-    ///
-    /// # Errors
-    /// A conversion is pending.
-    pub(crate) fn prepare_reads(&self, objects: &[Stored]) -> Result<()> {
-        if !self.calls_webhook() {
-            return Ok(());
-        }
-        for object in objects {
-            match self.read(object) {
-                Ok(_) | Err(ApiError::WebhookPending) => {}
+    /// Has a webhook convert stored objects to this version, by one call for all of them, so that [`read`](Self::read)
+    /// has the outcomes. The state is not locked.
+    pub(crate) async fn convert_all<'a>(&self, stored: impl IntoIterator<Item = &'a Stored> + Clone) {
+        let Some(conversions) = self.conversions() else { return };
+        let convert = || {
+            for stored in stored.clone() {
                 // The error of the first object is that of the request.
-                Err(_) => break,
+                if self.read(stored).is_err() && !conversions.is_incomplete() {
+                    return;
+                }
             }
-        }
-        self.conversions().map_or(Ok(()), Conversions::check_pending)
+        };
+        conversions.resolve(convert).await;
     }
 
     /// Converts the JSON of an object, which may be partial, to another version.
     ///
     /// # Errors
-    /// The conversion fails, or a webhook is not called yet.
+    /// As [`read`](Self::read).
     pub(crate) fn convert_json(&self, object: &Value, api_version: &str) -> Result<Value> {
         match self.versions() {
             Some(versions) => versions.convert_json(object, api_version, self.conversions()),

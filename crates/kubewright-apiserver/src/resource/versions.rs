@@ -38,8 +38,8 @@ use crate::{
     },
     resource::{
         managed_fields::{path::PathElement, scale::ReplicaPaths, types::Type},
-        pending_conversions::{ConversionWebhook, Conversions, ConvertFunction, is_empty},
         scale,
+        webhook_conversions::{ConversionWebhook, Conversions, ConvertFunction, is_empty},
     },
 };
 
@@ -151,7 +151,7 @@ impl Versions {
     /// Converts a stored object to a version.
     ///
     /// # Errors
-    /// The version of the stored object no longer exists, the conversion fails or is pending, or the defaults are too
+    /// The version of the stored object no longer exists, the conversion fails or is missing, or the defaults are too
     /// large.
     pub(crate) fn read(&self, stored: &Stored, requested: &str, conversions: Option<&Conversions>) -> Result<Stored> {
         let from = stored.written.version.as_deref().unwrap_or(&self.storage);
@@ -187,7 +187,7 @@ impl Versions {
     /// that changes.
     ///
     /// # Errors
-    /// The conversion fails or is pending.
+    /// The conversion fails or is missing.
     pub(crate) fn convert_json(
         &self,
         object: &Value,

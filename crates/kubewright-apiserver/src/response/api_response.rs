@@ -155,7 +155,6 @@ impl From<ApiError> for ApiResponse {
         match error {
             ApiError::PageNotFound => Self::Text(StatusCode::NOT_FOUND, "404 page not found\n".into()),
             ApiError::TooLargeResourceVersion(error) => error.into(),
-            ApiError::WebhookPending => ApiError::internal_error("the webhooks were not called").into(),
             ApiError::Status(status) => Self::Error(status),
         }
     }

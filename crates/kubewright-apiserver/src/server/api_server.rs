@@ -3,7 +3,7 @@
 use std::{
     convert::Infallible,
     fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     task::{Context, Poll},
     time::Duration,
 };
@@ -12,6 +12,7 @@ use bytes::Bytes;
 use futures::{FutureExt, future::BoxFuture};
 use http::{Request, Response, header::ACCEPT, request::Parts};
 use http_body_util::{BodyExt, Collected, LengthLimitError, Limited};
+use parking_lot::Mutex;
 use serde::Serialize;
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
@@ -27,20 +28,20 @@ use crate::{
     },
     authentication::authenticator::Credentials,
     authorization::{recorder::Authorization, user::User},
-    controllers::{api_services, garbage_collector::GarbageCollector, resource_quota, role_aggregation},
+    controllers::{controlled_state::ControlledState, garbage_collector::GarbageCollector},
     handlers::{
         load::{self, LoadError},
-        webhooks::Session,
+        webhooks::Webhooks,
     },
     meta::openapi::DocumentCache,
-    resource::pending_conversions::ConvertFunction,
+    resource::webhook_conversions::ConvertFunction,
     response::api_response::{ApiResponse, Body},
     server::{
         access::{self, Identity},
         builder::Builder,
-        dispatch::{self, Input},
+        dispatch::{self, Dispatched, Input},
     },
-    storage::{shared::SharedState, state::State, store::Event},
+    storage::{shared::SharedState, state::State},
     wire::{body::MAX_BODY_BYTES, content::Encoding, negotiation},
 };
 
@@ -50,32 +51,24 @@ const MAX_WAIT: Duration = Duration::from_secs(3);
 /// An in-memory API server. A clone is another handle to the same server.
 #[derive(Debug, Clone)]
 pub struct ApiServer {
-    shared: Arc<SharedState>,
-    /// Locked after the state, never before.
-    collector: Option<Arc<Mutex<GarbageCollector>>>,
+    state: Arc<ControlledState>,
     /// The OpenAPI documents that were built. Locked after the state, never before.
     documents: Arc<Mutex<DocumentCache>>,
     /// The source of the user of the requests.
     identity: Identity,
     /// Sends requests to webhooks.
-    webhooks: Arc<Webhooks>,
+    webhooks: Arc<WebhookClient>,
     #[cfg(feature = "serve")]
     metrics: Arc<Metrics>,
 }
 
 /// The function that sends requests to webhooks, if there is one.
 #[derive(Default)]
-struct Webhooks(Mutex<Option<Arc<CallFn>>>);
+struct WebhookClient(Mutex<Option<Arc<CallFn>>>);
 
-impl Webhooks {
-    fn lock(&self) -> MutexGuard<'_, Option<Arc<CallFn>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl fmt::Debug for Webhooks {
+impl fmt::Debug for WebhookClient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Webhooks").field(&self.lock().is_some()).finish()
+        f.debug_tuple("WebhookClient").field(&self.0.lock().is_some()).finish()
     }
 }
 
@@ -100,8 +93,7 @@ impl ApiServer {
             Identity::User(Arc::new(User::administrator()))
         };
         Self {
-            shared: Arc::new(SharedState::new(state)),
-            collector: collector.map(|collector| Arc::new(Mutex::new(collector))),
+            state: Arc::new(ControlledState::new(state, collector)),
             documents: Arc::default(),
             identity,
             webhooks: Arc::default(),
@@ -129,12 +121,12 @@ impl ApiServer {
     /// Returns the state that all handles share.
     #[cfg(feature = "serve")]
     pub(crate) fn shared(&self) -> Arc<SharedState> {
-        Arc::clone(&self.shared)
+        Arc::clone(self.state.shared())
     }
 
     /// Calls webhooks through this client.
     pub(crate) fn set_webhook_client(&self, call: Arc<CallFn>) {
-        *self.webhooks.lock() = Some(call);
+        *self.webhooks.0.lock() = Some(call);
     }
 
     /// Converts the objects of a custom kind between its versions by this function, in place of the webhook of its
@@ -170,13 +162,13 @@ impl ApiServer {
         let convert = move |object: &mut Value, api_version: &str| {
             convert(object, api_version).map_err(|error| error.to_string())
         };
-        self.shared.lock().registry.convert_by(group_kind, ConvertFunction::new(convert));
+        self.state.lock().registry.convert_by(group_kind, ConvertFunction::new(convert));
     }
 
     /// Compacts the history, as the real server does every few minutes. Lists and watches from earlier versions, and
     /// the next pages of lists, fail with code 410. Running watches are not affected.
     pub fn compact(&self) {
-        self.shared.lock().store.compact();
+        self.state.lock().store.compact();
     }
 
     /// Returns a client of this server with the default namespace `default`.
@@ -236,7 +228,7 @@ impl ApiServer {
     /// [`Builder::rbac`], are not recorded. After 16384 of them, further ones are recorded without namespace and name.
     #[must_use]
     pub fn authorizations(&self) -> Vec<Authorization> {
-        self.shared.lock().authorizations.list()
+        self.state.lock().authorizations.list()
     }
 
     /// Returns a client of this server through one or several layers: `(outer, inner)`.
@@ -263,13 +255,7 @@ impl ApiServer {
     /// The object is invalid, exists already, or its kind is not served.
     pub fn load(&self, object: &impl Serialize) -> Result<(), LoadError> {
         let object = serde_json::to_value(object).map_err(LoadError::unreadable)?;
-        let mut state = self.shared.lock();
-        let loaded = load::load(&mut state, object);
-        let changes = state.store.take_events();
-        self.with_collector(|collector| collector.observe(&changes));
-        let changes = self.run_controllers(&mut state, changes);
-        self.shared.commit(state, &changes).map_err(|error| LoadError::unreadable(error.message()))?;
-        loaded
+        load::load(&self.state, object)
     }
 
     /// Loads each document of a YAML text.
@@ -307,16 +293,16 @@ impl ApiServer {
         };
         #[cfg(feature = "serve")]
         if !measurement.is_observed() {
-            measurement.observe(&self.shared.lock());
+            measurement.observe(&self.state.lock());
         }
-        let response = depth::with_stack(|| response.into_response(self.shared, encoding));
+        let response = depth::with_stack(|| response.into_response(Arc::clone(self.state.shared()), encoding));
         #[cfg(feature = "serve")]
         let response = measurement.finish(response);
         if parts.method == http::Method::HEAD { response.map(|_| Body::default()) } else { response }
     }
 
-    /// Handles a request. A read of a resource version that is larger than the current one waits for that version, and
-    /// webhooks are called between attempts. `observe` is called with the state before each attempt.
+    /// Handles a request. A read of a resource version that is larger than the current one waits for that version.
+    /// `observe` is called with the state before each attempt.
     async fn handle(&self, parts: &Parts, body: Bytes, observe: &(impl Fn(&State) + Sync)) -> ApiResponse {
         let mut notified = None;
         let deadline = Instant::now() + MAX_WAIT;
@@ -324,21 +310,16 @@ impl ApiServer {
             Ok(credentials) => credentials,
             Err(error) => return error.into(),
         };
-        let webhooks = self.webhooks.lock().clone().map(|call| Arc::new(Session::new(call)));
         loop {
-            let error = match self.attempt(&credentials, parts, body.clone(), webhooks.as_ref(), observe) {
+            let error = match self.attempt(&credentials, parts, body.clone(), observe).await {
                 Err(ApiError::TooLargeResourceVersion(error)) => error,
-                Err(ApiError::WebhookPending) if let Some(session) = &webhooks => match session.run().await {
-                    Ok(()) => continue,
-                    Err(error) => return error.into(),
-                },
                 outcome => return outcome.unwrap_or_else(ApiResponse::from),
             };
             match &mut notified {
                 // The request is repeated, because the version may have been reached before this.
-                None => notified = Some(self.shared.notifications.subscribe()),
+                None => notified = Some(self.state.shared().notifications.subscribe()),
                 Some(notified) => {
-                    // `shared` owns the sender, so that the channel is not closed.
+                    // The state owns the sender, so that the channel is not closed.
                     if timeout_at(deadline, notified.changed()).await.is_err() {
                         return error.into();
                     }
@@ -347,69 +328,49 @@ impl ApiServer {
         }
     }
 
-    /// Calls the garbage collector, if the server has one. The state is locked.
-    fn with_collector<T>(&self, call: impl FnOnce(&mut GarbageCollector) -> T) -> Option<T> {
-        let collector = self.collector.as_ref()?;
-        Some(call(&mut collector.lock().unwrap_or_else(PoisonError::into_inner)))
-    }
-
-    /// Registers the versions of definitions, updates quotas and aggregates cluster roles after these changes, and
-    /// returns all changes. Like the garbage collector, the last two are controllers of kube-controller-manager.
-    fn run_controllers(&self, state: &mut State, mut changes: Vec<Arc<Event>>) -> Vec<Arc<Event>> {
-        api_services::sync(state, &changes);
-        changes.extend(state.store.take_events());
-        if self.collector.is_none() {
-            return changes;
-        }
-        if state.rbac && role_aggregation::is_affected(&changes) {
-            role_aggregation::aggregate(state);
-        }
-        resource_quota::sync(state, &changes);
-        changes.extend(state.store.take_events());
-        changes
-    }
-
     /// Returns the response to a request that the user may not make, for requests that others handle.
     #[cfg(feature = "serve")]
     pub(crate) fn denial(&self, parts: &Parts) -> Option<Response<Body>> {
         let credentials = self.identity.credentials(parts);
-        let outcome = credentials.and_then(|found| access::admit(&mut self.shared.lock(), &found, parts));
+        let outcome = credentials.and_then(|found| access::admit(&mut self.state.lock(), &found, parts));
         let response = ApiResponse::from(outcome.err()?);
-        Some(response.into_response(self.shared.clone(), encoding_of(parts)))
+        Some(response.into_response(self.shared(), encoding_of(parts)))
     }
 
-    fn attempt(
+    async fn attempt(
         &self,
         credentials: &Credentials,
         parts: &Parts,
         body: Bytes,
-        webhooks: Option<&Arc<Session>>,
         observe: &impl Fn(&State),
     ) -> Result<ApiResponse> {
+        match self.dispatch(credentials, parts, body, observe)? {
+            Dispatched::Response(response) => Ok(response),
+            Dispatched::Resource(request) => dispatch::perform(&self.state, &parts.method, &request).await,
+        }
+    }
+
+    /// Admits a request, and handles it if it is not for a resource.
+    fn dispatch(
+        &self,
+        credentials: &Credentials,
+        parts: &Parts,
+        body: Bytes,
+        observe: &impl Fn(&State),
+    ) -> Result<Dispatched> {
         let input = Input::parse(parts, body);
-        let is_health_check = input.is_health_check();
-        let mut state = self.shared.lock();
+        let webhooks = self.webhooks.0.lock().clone().map(Webhooks::new);
+        let mut state = self.state.lock();
         observe(&state);
-        if !is_health_check {
+        if !input.is_health_check() {
             state.check()?;
         }
-        let mut documents = self.documents.lock().unwrap_or_else(PoisonError::into_inner);
-        let outcome = access::admit(&mut state, credentials, parts).and_then(|user| {
-            #[cfg(feature = "serve")]
-            if parts.uri.path() == metrics::PATH && parts.method == http::Method::GET {
-                return Ok(self.metrics.respond(&state));
-            }
-            dispatch::handle(&mut state, &mut documents, &user, parts, input, webhooks)
-        });
-        drop(documents);
-        // A failed request may have changed something as well. If this fails, all later requests fail.
-        let changes = self.with_collector(|collector| collector.collect(&mut state));
-        let changes = changes.unwrap_or_else(|| state.store.take_events());
-        let changes = self.run_controllers(&mut state, changes);
-        match self.shared.commit(state, &changes) {
-            Err(error) if !is_health_check => Err(error),
-            _ => outcome,
+        let user = access::admit(&mut state, credentials, parts)?;
+        #[cfg(feature = "serve")]
+        if parts.uri.path() == metrics::PATH && parts.method == http::Method::GET {
+            return Ok(Dispatched::Response(self.metrics.respond(&state)));
         }
+        dispatch::dispatch(&mut state, &mut self.documents.lock(), &user, parts, input, webhooks)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Dispatches requests to their handlers by route and method.
 
-use std::{cell::RefCell, sync::Arc};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use http::{
@@ -8,6 +8,7 @@ use http::{
     header::{ACCEPT, CONTENT_TYPE, HOST, USER_AGENT},
     request::Parts,
 };
+use parking_lot::Mutex;
 
 use crate::{
     api::{
@@ -17,13 +18,15 @@ use crate::{
     },
     authentication::service_accounts::SERVICE_ACCOUNTS,
     authorization::user::User,
+    controllers::controlled_state::ControlledState,
     handlers::{
-        apply, delete, get, list, pods,
+        delete::Delete,
+        get, list, pods,
         request::{self, ResourceRequest},
-        scale, tokens,
+        tokens,
         watch::Watch,
-        webhooks::Session,
-        write,
+        webhooks::Webhooks,
+        write::{Verb, Write, Written, scale},
     },
     meta::{
         discovery::{self, aggregated},
@@ -31,7 +34,7 @@ use crate::{
         openapi::{self, DocumentCache},
         review::Review,
     },
-    resource::{patch, registry::Resource},
+    resource::registry::Resource,
     response::{api_response::ApiResponse, document::Caching},
     storage::state::State,
     wire::{
@@ -80,23 +83,34 @@ fn is_write_of_json(route: &Route, parts: &Parts) -> bool {
         && Review::find(target).is_none()
 }
 
-/// Handles a request. With a session, writes call webhooks.
-pub(crate) fn handle(
+/// A request after its dispatch.
+pub(crate) enum Dispatched {
+    /// The response of a path that is not a resource, or of a review.
+    Response(ApiResponse),
+    /// A request for a served resource, which [`perform`] handles.
+    Resource(Box<ResourceRequest>),
+}
+
+/// Finds what a request is for, and handles it if it is not for a resource.
+pub(crate) fn dispatch(
     state: &mut State,
     cache: &mut DocumentCache,
     user: &Arc<User>,
     parts: &Parts,
     input: Input,
-    webhooks: Option<&Arc<Session>>,
-) -> Result<ApiResponse> {
+    webhooks: Option<Webhooks>,
+) -> Result<Dispatched> {
     let Input { route, body, decoded } = input;
     if let Route::Resource(target) = route {
         return match Review::find(&target) {
             Some(_) if target.name.is_some() => Err(ApiError::unknown_resource()),
-            Some(review) => {
-                review.respond(state, user, target.namespace.as_deref(), &parts.method, content_type(parts), &body)
+            Some(review) => review
+                .respond(state, user, target.namespace.as_deref(), &parts.method, content_type(parts), &body)
+                .map(Dispatched::Response),
+            None => {
+                let request = resource_request(state, target, user, parts, (body, decoded), webhooks)?;
+                Ok(Dispatched::Resource(Box::new(request)))
             }
-            None => resource(state, target, user, parts, (body, decoded), webhooks),
         };
     }
     if route == Route::Unknown {
@@ -116,7 +130,7 @@ pub(crate) fn handle(
     if !any_method && !matches!(parts.method, Method::GET | Method::HEAD) {
         return Err(ApiError::method_not_allowed());
     }
-    handle_non_resource(state, cache, route, parts)
+    handle_non_resource(state, cache, route, parts).map(Dispatched::Response)
 }
 
 /// Handles a request for a path that is not a resource: discovery, OpenAPI, version and health.
@@ -165,16 +179,15 @@ fn content_type(parts: &Parts) -> &str {
     header(parts, &CONTENT_TYPE).split(';').next().unwrap_or_default().trim()
 }
 
-fn resource(
-    state: &mut State,
+fn resource_request(
+    state: &State,
     target: Target,
     user: &Arc<User>,
     parts: &Parts,
     (body, decoded): (Bytes, Option<serde_json::Result<Decoded>>),
-    webhooks: Option<&Arc<Session>>,
-) -> Result<ApiResponse> {
+    webhooks: Option<Webhooks>,
+) -> Result<ResourceRequest> {
     let kind = find_kind(state, &target, &parts.method)?;
-    let kind = webhooks.map_or_else(|| Arc::clone(&kind), |session| kind.bound_to(session.conversions()));
     let endpoint = endpoint(&kind, &target)?;
     let is_unsupported = match parts.method {
         Method::GET => false,
@@ -185,9 +198,12 @@ fn resource(
         return Err(ApiError::method_not_allowed());
     }
     let query = Query::parse(parts.uri.query().unwrap_or_default());
-    let warnings = kind.warning().map(str::to_owned).into_iter().collect();
     let (representation, encoding) = negotiation::negotiate(header(parts, &ACCEPT), &query, kind.is_custom)?;
-    let request = ResourceRequest {
+    let kind = match &webhooks {
+        Some(webhooks) => kind.bound_to(&webhooks.conversions),
+        None => kind,
+    };
+    Ok(ResourceRequest {
         user: user.clone(),
         representation,
         encoding,
@@ -199,19 +215,11 @@ fn resource(
         query,
         content_type: content_type(parts).to_owned(),
         body,
-        decoded: RefCell::new(decoded),
-        strict_errors: RefCell::default(),
-        warnings: RefCell::new(warnings),
-        webhooks: webhooks.cloned(),
-    };
-    let outcome = perform(state, &parts.method, &request);
-    if let Err(ApiError::WebhookPending) = outcome {
-        return outcome;
-    }
-    match request.warnings.take() {
-        warnings if warnings.is_empty() => outcome,
-        warnings => Ok(ApiResponse::WithWarnings(Box::new(outcome.unwrap_or_else(ApiResponse::from)), warnings)),
-    }
+        decoded: Mutex::new(decoded),
+        strict_errors: Mutex::default(),
+        warnings: Mutex::default(),
+        webhooks,
+    })
 }
 
 /// Returns the kind of a path, if it is served at that path.
@@ -254,80 +262,115 @@ fn endpoint(kind: &Resource, target: &Target) -> Result<Endpoint> {
     }
 }
 
-fn perform(state: &mut State, method: &Method, request: &ResourceRequest) -> Result<ApiResponse> {
-    let kind = &request.kind;
-    let named = request.name.is_some();
-    if let Endpoint::Scale(paths) = &request.endpoint {
-        return perform_scale(state, method, request, paths);
-    }
-    if let Endpoint::Pod(subresource) = request.endpoint
-        && !subresource.is_part()
-    {
-        pods::create(state, method, request, subresource)?;
-        return Ok(ApiResponse::success(StatusCode::CREATED));
-    }
-    if request.endpoint == Endpoint::Token {
-        return Ok(ApiResponse::Value(StatusCode::CREATED, tokens::create(state, method, request)?));
-    }
-    if request.endpoint == Endpoint::Finalize && *method != Method::PUT {
-        return Err(ApiError::method_not_allowed());
-    }
-    match *method {
-        Method::GET | Method::HEAD if named => {
-            Ok(ApiResponse::object(StatusCode::OK, request, &get::get(state, request)?))
+/// Handles a request for a resource.
+///
+/// # Errors
+/// Those of the verb; with warnings, an error is a response as well.
+pub(crate) async fn perform(
+    state: &ControlledState,
+    method: &Method,
+    request: &ResourceRequest,
+) -> Result<ApiResponse> {
+    request.warnings.lock().extend(request.kind.warning().map(str::to_owned));
+    let outcome = match &request.endpoint {
+        Endpoint::Scale(paths) => perform_scale(state, method, request, paths).await,
+        Endpoint::Pod(subresource) if !subresource.is_part() => {
+            let created = state.change(|state| pods::create(state, method, request, *subresource));
+            created.flatten().map(|()| ApiResponse::success(StatusCode::CREATED))
         }
-        Method::GET | Method::HEAD if request.query.flag("watch") && kind.strategy.is_read_only => {
-            Err(ApiError::not_supported(kind, "watch"))
+        Endpoint::Token => {
+            tokens::create(&state.lock(), method, request).map(|token| ApiResponse::Value(StatusCode::CREATED, token))
         }
-        Method::GET | Method::HEAD if request.query.flag("watch") && request.encoding == Encoding::Yaml => {
-            Err(ApiError::stream_not_acceptable())
-        }
-        Method::GET | Method::HEAD if request.query.flag("watch") => {
-            Ok(ApiResponse::Watch(Box::new(Watch::new(state, request)?)))
-        }
-        Method::GET | Method::HEAD => Ok(ApiResponse::list(request, list::list(state, request)?)),
-        Method::POST | Method::DELETE
-            if matches!(request.endpoint, Endpoint::Status | Endpoint::Approval | Endpoint::Pod(_)) =>
+        Endpoint::Finalize if *method != Method::PUT => Err(ApiError::method_not_allowed()),
+        Endpoint::Main | Endpoint::Status | Endpoint::Finalize | Endpoint::Approval | Endpoint::Pod(_) => match *method
         {
-            Err(unsupported_verb(kind, method))
-        }
-        Method::POST if !named || kind.is_custom => {
-            Ok(ApiResponse::object(StatusCode::CREATED, request, &write::create(state, request)?))
-        }
-        Method::PUT if named => {
-            let (code, object) = write::update(state, request)?;
-            Ok(ApiResponse::object(code, request, &object))
-        }
-        Method::PATCH if named && request.is_apply() => {
-            let (code, object) = apply::apply(state, request)?;
-            Ok(ApiResponse::object(code, request, &object))
-        }
-        Method::PATCH if named => Ok(ApiResponse::object(StatusCode::OK, request, &write::patch(state, request)?)),
-        Method::PUT | Method::PATCH if kind.is_custom => Err(ApiError::bad_request("name must be provided")),
-        Method::DELETE if named => Ok(ApiResponse::deleted(request, &delete::delete(state, request)?)),
-        Method::DELETE if kind.strategy.allows_delete_collection => {
-            Ok(ApiResponse::list(request, delete::delete_collection(state, request)?))
-        }
-        _ => Err(ApiError::method_not_allowed()),
+            Method::GET | Method::HEAD => read(state, request).await,
+            Method::DELETE => delete(state, request).await,
+            _ => write(state, method, request).await,
+        },
+    };
+    let warnings = std::mem::take(&mut *request.warnings.lock());
+    match warnings.is_empty() {
+        true => outcome,
+        false => Ok(ApiResponse::WithWarnings(Box::new(outcome.unwrap_or_else(ApiResponse::from)), warnings)),
     }
 }
 
-fn perform_scale(
-    state: &mut State,
+async fn read(state: &ControlledState, request: &ResourceRequest) -> Result<ApiResponse> {
+    let kind = &request.kind;
+    if request.name.is_some() {
+        return Ok(ApiResponse::object(StatusCode::OK, request, &get::get(state, request).await?));
+    }
+    if !request.query.flag("watch") {
+        return Ok(ApiResponse::list(request, list::list(state, request).await?));
+    }
+    if kind.strategy.is_read_only {
+        return Err(ApiError::not_supported(kind, "watch"));
+    }
+    if request.encoding == Encoding::Yaml {
+        return Err(ApiError::stream_not_acceptable());
+    }
+    Ok(ApiResponse::Watch(Box::new(Watch::new(state, request).await?)))
+}
+
+async fn delete(state: &ControlledState, request: &ResourceRequest) -> Result<ApiResponse> {
+    let kind = &request.kind;
+    if is_part(&request.endpoint) {
+        return Err(unsupported_verb(kind, &Method::DELETE));
+    }
+    if request.name.is_some() {
+        return Ok(ApiResponse::deleted(request, &Delete::new(state, request)?.named().await?));
+    }
+    if !kind.strategy.allows_delete_collection {
+        return Err(ApiError::method_not_allowed());
+    }
+    Ok(ApiResponse::list(request, Delete::new(state, request)?.collection().await?))
+}
+
+async fn write(state: &ControlledState, method: &Method, request: &ResourceRequest) -> Result<ApiResponse> {
+    let (kind, is_named) = (&request.kind, request.name.is_some());
+    let verb = match *method {
+        Method::POST if is_part(&request.endpoint) => return Err(unsupported_verb(kind, method)),
+        Method::POST if !is_named || kind.is_custom => Verb::Create,
+        Method::PUT if is_named => Verb::Update,
+        Method::PATCH if is_named && request.is_apply() => Verb::Apply,
+        Method::PATCH if is_named => Verb::Patch,
+        Method::PUT | Method::PATCH if kind.is_custom => {
+            return Err(ApiError::bad_request("name must be provided"));
+        }
+        _ => return Err(ApiError::method_not_allowed()),
+    };
+    let Written { object, is_created } = Write::new(state, request, verb)?.run().await?;
+    let code = if is_created { StatusCode::CREATED } else { StatusCode::OK };
+    Ok(ApiResponse::object(code, request, &object))
+}
+
+/// Whether an endpoint is a part of an object, which is neither created nor deleted.
+fn is_part(endpoint: &Endpoint) -> bool {
+    matches!(endpoint, Endpoint::Status | Endpoint::Approval | Endpoint::Pod(_))
+}
+
+async fn perform_scale(
+    state: &ControlledState,
     method: &Method,
     request: &ResourceRequest,
     paths: &ScalePaths,
 ) -> Result<ApiResponse> {
-    let scale = match *method {
-        Method::GET | Method::HEAD => scale::get(state, request, paths),
-        Method::PUT => scale::update(state, request, paths),
-        Method::PATCH if request.is_apply() => scale::apply(state, request, paths),
-        Method::PATCH => patch::check_media_type(&request.content_type, request.kind.is_custom)
-            .and_then(|()| scale::patch(state, request, paths)),
-        Method::POST | Method::DELETE => Err(unsupported_verb(&request.kind, method)),
-        _ => Err(ApiError::method_not_allowed()),
+    let kind = &request.kind;
+    let verb = match *method {
+        Method::GET | Method::HEAD => {
+            let found = request.find(state).await?;
+            let object = found.ok_or_else(|| ApiError::not_found(kind, request.name()))?;
+            return Ok(ApiResponse::scale(request, &scale::get(kind, &object, paths)?));
+        }
+        Method::PUT => Verb::Update,
+        Method::PATCH if request.is_apply() => Verb::Apply,
+        Method::PATCH => Verb::Patch,
+        Method::POST | Method::DELETE => return Err(unsupported_verb(kind, method)),
+        _ => return Err(ApiError::method_not_allowed()),
     };
-    Ok(ApiResponse::scale(request, &scale?))
+    let Written { object, .. } = Write::new(state, request, verb)?.run().await?;
+    Ok(ApiResponse::scale(request, &scale::written(kind, &object, paths)?))
 }
 
 /// Returns the error for creating or deleting a subresource.

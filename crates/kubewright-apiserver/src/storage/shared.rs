@@ -1,6 +1,8 @@
 //! The state that all handles and all watches of a server share.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::{
     api::error::Result,
@@ -23,7 +25,7 @@ impl SharedState {
 
     /// Locks the state. No request leaves it partly changed, so a panic in another thread does not invalidate it.
     pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// Persists changes, releases the lock and then wakes the watches.

@@ -1,5 +1,7 @@
 //! Unknown fields.
 
+use std::mem;
+
 use serde_json::{Map, Value};
 
 use super::text;
@@ -31,7 +33,7 @@ pub(super) fn check_other_version(request: &ResourceRequest, fields: &Map<String
     }
     let mut unknown = of_metadata(fields);
     unknown.extend(versions.unknown(version, fields));
-    let mut strict_errors = request.strict_errors.take();
+    let mut strict_errors = mem::take(&mut *request.strict_errors.lock());
     strict_errors.extend(unknown.iter().map(format_error));
     if request.is_strict() && !strict_errors.is_empty() {
         let name = &kind.kind;

@@ -10,9 +10,9 @@ use crate::{
         error::{ApiError, Result},
         object::Object,
     },
+    controllers::controlled_state::ControlledState,
     handlers::request::ResourceRequest,
     resource::registry::Resource,
-    storage::state::State,
 };
 
 /// The group of policies and their bindings.
@@ -105,12 +105,13 @@ impl<'a> Admission<'a> {
     ///
     /// # Errors
     /// The namespace does not exist.
-    pub(super) fn namespace_object(&self, state: &State) -> Result<Value> {
+    pub(super) fn namespace_object(&self, state: &ControlledState) -> Result<Value> {
         let name = self.namespace();
         if name.is_empty() || self.is_namespace() {
             return Ok(Value::Null);
         }
-        let stored = state.store.get("namespaces", "", name).ok_or_else(|| ApiError::namespace_not_found(name))?;
+        let stored = state.lock().store.get("namespaces", "", name);
+        let stored = stored.ok_or_else(|| ApiError::namespace_not_found(name))?;
         let mut object = stored.to_json("v1", "Namespace");
         if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
             metadata.remove("managedFields");

@@ -4,13 +4,13 @@ use kubewright_crd::cel::{AccessDecision, AccessRequest, AccessSubject, AccessTa
 
 use crate::{
     authorization::{attributes::Attributes, user::User},
-    storage::state::State,
+    controllers::controlled_state::ControlledState,
 };
 
 /// Answers the checks of expressions for a user.
 #[derive(Debug)]
 pub(super) struct RoleAuthorizer<'a> {
-    pub(super) state: &'a State,
+    pub(super) state: &'a ControlledState,
     pub(super) user: &'a User,
 }
 
@@ -18,10 +18,10 @@ impl Authorizer for RoleAuthorizer<'_> {
     fn authorize(&self, request: &AccessRequest) -> AccessDecision {
         let attributes = attributes(request);
         let decision = match &request.subject {
-            AccessSubject::User => self.state.decide(self.user, &attributes),
+            AccessSubject::User => self.state.lock().decide(self.user, &attributes),
             AccessSubject::ServiceAccount { namespace, name } => {
                 let user = User::new(format!("system:serviceaccount:{namespace}:{name}"), Vec::new());
-                self.state.decide(&user, &attributes)
+                self.state.lock().decide(&user, &attributes)
             }
         };
         AccessDecision { allowed: decision.allowed, reason: decision.reason, error: None }

@@ -10,19 +10,20 @@ use crate::{
         error::ApiError,
         object::{Object, Stored},
     },
+    controllers::controlled_state::ControlledState,
+    handlers::request::ResourceRequest,
     resource::{
         registry::Resource,
         selector::{selects, to_text},
     },
-    storage::state::State,
 };
 
 /// The API version of policies and bindings in their JSON.
 const API_VERSION: &str = "admissionregistration.k8s.io/v1";
 
 /// Returns the stored objects of a resource of admission configuration, by name.
-pub(super) fn configurations(state: &State, plural: &str, kind: &str) -> Vec<Value> {
-    let stored = state.store.list(&format!("{plural}.{GROUP}"), None);
+pub(super) fn configurations(state: &ControlledState, plural: &str, kind: &str) -> Vec<Value> {
+    let stored = state.lock().store.list(&format!("{plural}.{GROUP}"), None);
     stored.iter().map(|object| object.to_json(API_VERSION, kind)).collect()
 }
 
@@ -40,17 +41,21 @@ pub(super) fn of_policy<'a>(bindings: &'a [Value], policy: &'a Value) -> impl It
 ///
 /// # Errors
 /// The kind of the parameters is not served.
-pub(super) fn param_kind(state: &State, policy: &Value) -> Result<Option<Arc<Resource>>, String> {
+pub(super) fn param_kind(
+    state: &ControlledState,
+    request: &ResourceRequest,
+    policy: &Value,
+) -> Result<Option<Arc<Resource>>, String> {
     let kind = &policy["spec"]["paramKind"];
     if kind.is_null() {
         return Ok(None);
     }
     let text = |field: &str| kind[field].as_str().unwrap_or_default();
     let (api_version, kind) = (text("apiVersion"), text("kind"));
-    let found = state.registry.named(api_version, kind);
+    let found = state.lock().registry.named(api_version, kind);
     let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
     let missing = || format!("failed to find resource referenced by paramKind: '{group}/{version}, Kind={kind}'");
-    found.map(Some).ok_or_else(missing)
+    found.map(|kind| Some(request.bind(kind))).ok_or_else(missing)
 }
 
 /// Returns the parameters of a binding, one for each evaluation of its policy. Null is an evaluation without
@@ -59,7 +64,7 @@ pub(super) fn param_kind(state: &State, policy: &Value) -> Result<Option<Arc<Res
 /// # Errors
 /// The reference does not fit the request, or there are no parameters although the binding requires them.
 pub(super) fn params(
-    state: &State,
+    state: &ControlledState,
     admission: &Admission<'_>,
     kind: Option<&Resource>,
     binding: &Value,
@@ -81,18 +86,15 @@ pub(super) fn params(
     let key = kind.storage_key();
     let found: Vec<Stored> = match text("name") {
         "" => {
-            let all = state.store.list(&key, kind.namespaced.then_some(namespace));
+            let all = state.lock().store.list(&key, kind.namespaced.then_some(namespace));
             all.into_iter().filter(|object| is_selected(object, &reference["selector"])).collect()
         }
-        name => state.store.get(&key, namespace, name).into_iter().collect(),
+        name => state.lock().store.get(&key, namespace, name).into_iter().collect(),
     };
     if found.is_empty() && text("parameterNotFoundAction") == "Deny" {
         return Err("no params found for policy binding with `Deny` parameterNotFoundAction".to_owned());
     }
-    let conversions = admission.request.conversions();
-    let json = |object: &Stored| {
-        kind.read_through(object, conversions).map(|object| object.to_json(&kind.api_version(), &kind.kind))
-    };
+    let json = |object: &Stored| kind.read(object).map(|object| object.to_json(&kind.api_version(), &kind.kind));
     found.iter().map(json).collect::<Result<_, ApiError>>().map_err(ApiError::message)
 }
 

@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 use super::admission::Admission;
 use crate::{
     api::object::Object,
+    controllers::controlled_state::ControlledState,
     resource::{
         registry::Resource,
         selector::{selects, to_text},
     },
-    storage::state::State,
 };
 
 /// Returns the version of the kind in which the policy sees the object, if its constraints match the request.
@@ -19,7 +19,7 @@ use crate::{
 /// # Errors
 /// The namespace of the request does not exist.
 pub(super) fn matches(
-    state: &State,
+    state: &ControlledState,
     admission: &Admission<'_>,
     constraints: &Value,
 ) -> Result<Option<Arc<Resource>>, String> {
@@ -41,7 +41,7 @@ pub(super) fn matches(
 }
 
 /// Returns whether the labels of the namespace match. Objects at the cluster scope always match, except for namespaces.
-fn matches_namespace(state: &State, admission: &Admission<'_>, selector: &Value) -> Result<bool, String> {
+fn matches_namespace(state: &ControlledState, admission: &Admission<'_>, selector: &Value) -> Result<bool, String> {
     let name = admission.namespace();
     if name.is_empty() && !admission.is_namespace() || to_text(selector).is_empty() {
         return Ok(true);
@@ -50,7 +50,7 @@ fn matches_namespace(state: &State, admission: &Admission<'_>, selector: &Value)
     let labels = match admission.object.filter(|_| admission.is_namespace()) {
         Some(namespace) => labels(namespace),
         None => {
-            let stored = state.store.get("namespaces", "", name);
+            let stored = state.lock().store.get("namespaces", "", name);
             labels(&*stored.ok_or_else(|| format!("namespaces {name:?} not found"))?)
         }
     };
@@ -64,16 +64,22 @@ fn matches_object(admission: &Admission<'_>, selector: &Value) -> bool {
 }
 
 /// Returns the first version of the kind that a rule matches: that of the request, or an equivalent one.
-fn find_version(state: &State, admission: &Admission<'_>, rules: &[Value], is_exact: bool) -> Option<Arc<Resource>> {
-    let own = admission.kind();
+fn find_version(
+    state: &ControlledState,
+    admission: &Admission<'_>,
+    rules: &[Value],
+    is_exact: bool,
+) -> Option<Arc<Resource>> {
+    let requested = admission.kind();
     let matches = |kind: &Resource| rules.iter().any(|rule| matches_rule(admission, kind, rule));
-    if matches(own) {
-        return Some(own.clone());
+    if matches(requested) {
+        return Some(requested.clone());
     }
-    let key = own.storage_key();
-    let is_equivalent = |kind: &&Arc<Resource>| kind.storage_key() == key && kind.api_version() != own.api_version();
+    let (key, version) = (requested.storage_key(), requested.api_version());
+    let is_equivalent = |kind: &&Arc<Resource>| kind.storage_key() == key && kind.api_version() != version;
+    let state = state.lock();
     let mut equivalents = state.registry.iter().filter(|_| !is_exact).filter(is_equivalent);
-    equivalents.find(|kind| matches(kind)).map(|kind| kind.bound_as(own))
+    equivalents.find(|kind| matches(kind)).map(|kind| kind.bound_as(requested))
 }
 
 fn matches_rule(admission: &Admission<'_>, kind: &Resource, rule: &Value) -> bool {

@@ -16,16 +16,16 @@ use crate::{
         error::{ApiError, Result},
         object::Object,
     },
+    controllers::controlled_state::ControlledState,
     handlers::decode,
     resource::{managed_fields, patch, registry::Resource},
-    storage::state::State,
 };
 
 /// Returns the object of a write after the policies that apply to it; `None` if they do not change it.
 ///
 /// # Errors
 /// The evaluation of a policy fails, and its failures are not ignored.
-pub(super) fn mutate(state: &State, admission: &Admission<'_>) -> Result<Option<Object>> {
+pub(super) fn mutate(state: &ControlledState, admission: &Admission<'_>) -> Result<Option<Object>> {
     let Some(object) = admission.object.filter(|_| admission.is_admitted()) else { return Ok(None) };
     let policies = configurations(state, "mutatingadmissionpolicies", PolicyKind::Mutating.name());
     if policies.is_empty() {
@@ -64,7 +64,7 @@ struct Invocation<'a> {
 
 /// The evaluation of all policies of a write.
 struct Run<'a> {
-    state: &'a State,
+    state: &'a ControlledState,
     admission: &'a Admission<'a>,
     /// The object after the mutations so far, in the version of the request.
     current: Object,
@@ -84,7 +84,7 @@ impl<'a> Run<'a> {
                     continue;
                 }
             };
-            let param_kind = match param_kind(self.state, policy) {
+            let param_kind = match param_kind(self.state, self.admission.request, policy) {
                 Ok(param_kind) => param_kind,
                 Err(error) => {
                     self.misconfigured(policy, None, &error);

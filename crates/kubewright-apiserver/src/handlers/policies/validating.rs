@@ -13,15 +13,15 @@ use super::{
 };
 use crate::{
     api::error::{ApiError, Result},
+    controllers::controlled_state::ControlledState,
     resource::registry::Resource,
-    storage::state::State,
 };
 
 /// Denies a write, or adds warnings to it, as the policies that apply to it specify.
 ///
 /// # Errors
 /// A policy denies the request.
-pub(super) fn validate(state: &State, admission: &Admission<'_>) -> Result<()> {
+pub(super) fn validate(state: &ControlledState, admission: &Admission<'_>) -> Result<()> {
     if !admission.is_admitted() {
         return Ok(());
     }
@@ -52,7 +52,7 @@ struct Denied {
 
 /// The evaluation of one policy.
 struct Evaluation<'a> {
-    state: &'a State,
+    state: &'a ControlledState,
     admission: &'a Admission<'a>,
     policy: &'a Value,
 }
@@ -67,7 +67,7 @@ impl Evaluation<'_> {
         if bindings.is_empty() {
             return Ok(None);
         }
-        let param_kind = match param_kind(self.state, self.policy) {
+        let param_kind = match param_kind(self.state, self.admission.request, self.policy) {
             Ok(param_kind) => param_kind,
             Err(error) => return Ok(self.misconfigured(None, &error)),
         };
@@ -134,7 +134,7 @@ impl Evaluation<'_> {
         for action in actions {
             match action {
                 "Deny" => denied = Some(self.denied(Some(binding), &message, reason)),
-                "Warn" => self.admission.request.warnings.borrow_mut().push(format!(
+                "Warn" => self.admission.request.warnings.lock().push(format!(
                     "Validation failed for ValidatingAdmissionPolicy '{}' with binding '{}': {message}",
                     name(self.policy),
                     name(binding)

@@ -100,7 +100,7 @@ impl<E: FnMut(&WatchEvent) -> Option<Bytes>> Watcher<E> {
             self.ended = true;
             return (frame, true);
         };
-        prepare(&self.watch, &events).await;
+        convert(&self.watch, &events).await;
         for event in &events {
             if !frame.has_room() {
                 return (frame, false);
@@ -186,9 +186,9 @@ impl<E: FnMut(&WatchEvent) -> Option<Bytes>> Watcher<E> {
 
 /// Has a webhook convert the objects of events, if the version of the watch needs that. What it cannot convert is the
 /// error of its event.
-async fn prepare(watch: &Watch, events: &[Arc<Event>]) {
-    let Some(conversions) = watch.kind.conversions() else { return };
-    conversions.clear();
-    events.iter().for_each(|event| watch.request_conversions(event));
-    conversions.run().await;
+async fn convert(watch: &Watch, events: &[Arc<Event>]) {
+    if let Some(conversions) = watch.kind.conversions() {
+        conversions.clear();
+        watch.kind.convert_all(events.iter().flat_map(|event| watch.converted(event))).await;
+    }
 }

@@ -58,9 +58,9 @@ pub(crate) fn check(request: &ResourceRequest, object: &Object, old: Option<&Obj
     if !errors.is_empty() {
         return Err(ApiError::invalid(kind, object.name(), &errors));
     }
-    request.warnings.borrow_mut().extend((strategy.warnings)(object));
+    request.warnings.lock().extend((strategy.warnings)(object));
     if kind.is_custom && old.is_none() {
-        request.warnings.borrow_mut().extend(metadata::unqualified_finalizers(object));
+        request.warnings.lock().extend(metadata::unqualified_finalizers(object));
     }
     Ok(())
 }

@@ -1,11 +1,14 @@
 //! Server-side apply: merges the fields that a manager applies with those of other managers.
 
-use std::sync::Arc;
+use std::mem;
 
-use http::StatusCode;
 use kubewright_crd::value::json_type;
 use serde_json::{Map, Value};
 
+use super::{
+    New, Write,
+    preconditions::{check_name, ensure_namespace},
+};
 use crate::{
     api::{
         depth,
@@ -14,53 +17,42 @@ use crate::{
         go,
         object::{Object, Stored},
     },
-    handlers::{decode, request::ResourceRequest, write},
-    resource::managed_fields::{self},
-    storage::state::State,
+    handlers::{decode, request::ResourceRequest},
+    resource::managed_fields,
     wire::duplicate_fields::{self, Decoded, YamlError},
 };
 
-/// Applies the body to an object, which is created if it does not exist.
-pub(crate) fn apply(state: &mut State, request: &ResourceRequest) -> Result<(StatusCode, Stored)> {
-    let options = request.patch_options()?;
-    // Only the main endpoint can create objects.
-    let live = if request.endpoint == Endpoint::Main { request.find(state)? } else { Some(request.existing(state)?) };
-    let applied_fields = body(request)?;
-    let applied = managed_fields::apply(request.author(), live.as_deref(), &applied_fields, options.force)?;
-    check_strict(request)?;
-    let mut object = match (applied.outcome, &live) {
-        (None, Some(live)) => Object::clone(live),
-        (outcome, _) => decode::merged(&request.kind, outcome.unwrap_or_default(), &applied_fields)?,
-    };
-    object.metadata.managed_fields = applied.entries;
-    match live {
-        Some(live) => {
-            write::ensure_namespace(&mut object, request)?;
-            write::check_name(&object, request)?;
-            write::mutate(state, request, &mut object, &live, options.dry_run)?;
-            write::escalation::check(state, request, &object, Some(&live))?;
-            write::check_version(&request.kind, &object, &live)?;
-            Ok((StatusCode::OK, write::replace(state, request, object, &live, options.dry_run)?))
-        }
-        None => {
+impl Write<'_> {
+    /// Applies the body to the stored object. An object that does not exist is created by an apply to it, but not by
+    /// one to a subresource.
+    pub(super) async fn decode_applied(&self) -> Result<(New, Option<Stored>)> {
+        let request = self.request;
+        let is_main = request.endpoint == Endpoint::Main;
+        let live = if is_main { request.find(self.state).await? } else { Some(self.existing().await?) };
+        let fields = body(request)?;
+        let (author, force) = (request.author(), self.options.force);
+        let applied = request.resolve(|| managed_fields::apply(author, live.as_deref(), &fields, force)).await?;
+        check_strict(request)?;
+        let mut object = match (applied.outcome, &live) {
+            (None, Some(live)) => Object::clone(live),
+            (outcome, _) => decode::merged(&request.kind, outcome.unwrap_or_default(), &fields)?,
+        };
+        object.metadata.managed_fields = applied.entries;
+        if live.is_none() {
             check_new(request, &object)?;
-            write::ensure_namespace(&mut object, request)?;
-            write::check_name(&object, request)?;
-            // A new object has no version yet; a dry run returns the requested one.
-            let version = object.metadata.resource_version.take();
-            let mut created = write::insert(state, request, object, options.dry_run)?;
-            if options.dry_run && version.is_some() {
-                Arc::make_mut(&mut created).metadata.resource_version = version;
-            }
-            Ok((StatusCode::CREATED, created))
         }
+        ensure_namespace(&mut object, request)?;
+        check_name(&object, request)?;
+        // A new object has no version yet; a dry run returns the requested one.
+        let version = live.is_none().then(|| object.metadata.resource_version.take()).flatten();
+        Ok((New { object, version }, live))
     }
 }
 
 /// Decodes a YAML or JSON body. An empty body is an object without fields.
-pub(crate) fn body(request: &ResourceRequest) -> Result<Value> {
+pub(super) fn body(request: &ResourceRequest) -> Result<Value> {
     let decoded = yaml(&request.body).map(|decoded| {
-        request.strict_errors.replace(decoded.strict_errors);
+        *request.strict_errors.lock() = decoded.strict_errors;
         decoded.value
     });
     match decoded {
@@ -80,8 +72,8 @@ pub(crate) fn body(request: &ResourceRequest) -> Result<Value> {
 }
 
 /// Rejects duplicate fields if the request is strict; otherwise the last one wins.
-pub(crate) fn check_strict(request: &ResourceRequest) -> Result<()> {
-    let strict_errors = request.strict_errors.take();
+pub(super) fn check_strict(request: &ResourceRequest) -> Result<()> {
+    let strict_errors = mem::take(&mut *request.strict_errors.lock());
     if let Some(detail) = strict_errors.first().filter(|_| request.is_strict()) {
         let detail = format!("error strict decoding YAML: error converting YAML to JSON: {detail}");
         return Err(ApiError::bad_request(detail));

@@ -1,5 +1,7 @@
 //! The verbs of the `/scale` subresource.
 
+use std::mem;
+
 use k8s_openapi::{
     api::autoscaling::v1::{Scale, ScaleSpec},
     apimachinery::pkg::apis::meta::v1::ManagedFieldsEntry,
@@ -7,18 +9,22 @@ use k8s_openapi::{
 use kubewright_crd::value;
 use serde_json::{Map, Value, json};
 
+use super::{
+    New, Verb, Write, apply,
+    preconditions::{check_name, check_uid, check_version, ensure_namespace},
+};
 use crate::{
     api::{
         error::{ApiError, FieldError, Result},
         kind::ScalePaths,
         object::{Object, Stored},
     },
-    handlers::{apply, decode::unknown, request::ResourceRequest, write},
+    handlers::{decode::unknown, request::ResourceRequest},
     resource::{
         managed_fields, patch,
+        registry::Resource,
         scale::{of_object, replicas, sent, set_replicas},
     },
-    storage::state::State,
     wire::body,
 };
 
@@ -38,9 +44,12 @@ const FIELDS: [(&str, &str, &str); 5] = [
     ("/status/selector", "ScaleStatus.status.selector", "string"),
 ];
 
-/// Returns the Scale of an object. An object without replicas has none.
-pub(crate) fn get(state: &State, request: &ResourceRequest, paths: &ScalePaths) -> Result<Scale> {
-    let scale = of_object(&request.kind, &*request.existing(state)?, paths).map_err(ApiError::internal)?;
+/// Returns the Scale of an object.
+///
+/// # Errors
+/// An object without replicas has none.
+pub(crate) fn get(kind: &Resource, object: &Object, paths: &ScalePaths) -> Result<Scale> {
+    let scale = of_object(kind, object, paths).map_err(ApiError::internal)?;
     if replicas(&scale).is_none() {
         let path = &paths.spec_replicas_path;
         return Err(ApiError::internal_error(&format!("the spec replicas field {path:?} does not exist")));
@@ -48,50 +57,67 @@ pub(crate) fn get(state: &State, request: &ResourceRequest, paths: &ScalePaths) 
     Ok(sent(scale))
 }
 
-/// Sets the replicas to those of the Scale in the body.
-pub(crate) fn update(state: &mut State, request: &ResourceRequest, paths: &ScalePaths) -> Result<Scale> {
-    let options = request.write_options("UpdateOptions")?;
-    let mut desired = from_body(request)?;
-    write::ensure_namespace(&mut desired.object, request)?;
-    write::check_name(&desired.object, request)?;
-    let old = request.existing(state)?;
-    write::check_uid(request, &desired.object, &old)?;
-    // An object that cannot be converted to a Scale cannot be updated as one.
-    let before = replicas(&of_object(&request.kind, &old, paths).map_err(ApiError::internal)?).unwrap_or(UNSET);
-    let entries = managed_fields::track_scale(request.author(), &old, before, desired.replicas);
-    store(state, request, paths, DesiredScale { entries, ..desired }, &old, options.dry_run)
+/// Returns the Scale of an object after a write.
+///
+/// # Errors
+/// The object has no valid Scale.
+pub(crate) fn written(kind: &Resource, object: &Object, paths: &ScalePaths) -> Result<Scale> {
+    of_object(kind, object, paths).map(sent).map_err(ApiError::bad_request)
 }
 
-/// Sets the replicas to those of the patched current Scale.
-pub(crate) fn patch(state: &mut State, request: &ResourceRequest, paths: &ScalePaths) -> Result<Scale> {
-    let options = request.patch_options()?;
-    let old = request.existing(state)?;
-    let scale = scale_to_patch(request, &old, paths)?;
-    let before = replicas(&scale).unwrap_or_default();
-    let mut outcome = json!(sent(scale));
-    request.strict_errors.replace(patch::apply(&request.content_type, &request.body, None, &mut outcome)?);
-    let mut desired = patched(request, outcome)?;
-    write::ensure_namespace(&mut desired.object, request)?;
-    write::check_name(&desired.object, request)?;
-    let entries = managed_fields::track_scale(request.author(), &old, before, desired.replicas);
-    store(state, request, paths, DesiredScale { entries, ..desired }, &old, options.dry_run)
-}
+impl Write<'_> {
+    /// Decodes a Scale, and returns its object with the desired replicas.
+    pub(super) async fn decode_scale(&self, paths: &ScalePaths) -> Result<(New, Option<Stored>)> {
+        let (desired, old) = match self.verb {
+            Verb::Patch => self.decode_patched_scale(paths).await?,
+            Verb::Apply => self.decode_applied_scale(paths).await?,
+            Verb::Create | Verb::Update => self.decode_updated_scale(paths).await?,
+        };
+        let object = with_replicas(self.request, paths, desired, &old)?;
+        Ok((New { object, version: None }, Some(old)))
+    }
 
-/// Applies a Scale to the current one.
-pub(crate) fn apply(state: &mut State, request: &ResourceRequest, paths: &ScalePaths) -> Result<Scale> {
-    let options = request.patch_options()?;
-    let old = request.existing(state)?;
-    let scale = scale_to_patch(request, &old, paths)?;
-    let applied = apply::body(request)?;
-    let replicas = replicas(&scale).unwrap_or_default();
-    let scale = sent(scale);
-    let (outcome, entries) = managed_fields::apply_to_scale(request.author(), &old, &scale, &applied, options.force)?;
-    apply::check_strict(request)?;
-    let desired = match outcome {
-        None => DesiredScale { object: Object::default(), replicas, entries },
-        Some(outcome) => DesiredScale { entries, ..decode(outcome, None).map_err(ApiError::internal)? },
-    };
-    store(state, request, paths, desired, &old, options.dry_run)
+    async fn decode_updated_scale(&self, paths: &ScalePaths) -> Result<(DesiredScale, Stored)> {
+        let request = self.request;
+        let mut desired = from_body(request)?;
+        ensure_namespace(&mut desired.object, request)?;
+        check_name(&desired.object, request)?;
+        let old = self.existing().await?;
+        check_uid(request, &desired.object, &old)?;
+        // An object that cannot be converted to a Scale cannot be updated as one.
+        let before = replicas(&of_object(&request.kind, &old, paths).map_err(ApiError::internal)?).unwrap_or(UNSET);
+        let entries = managed_fields::track_scale(request.author(), &old, before, desired.replicas);
+        Ok((DesiredScale { entries, ..desired }, old))
+    }
+
+    async fn decode_patched_scale(&self, paths: &ScalePaths) -> Result<(DesiredScale, Stored)> {
+        let request = self.request;
+        let old = self.existing().await?;
+        let scale = scale_to_patch(request, &old, paths)?;
+        let before = replicas(&scale).unwrap_or_default();
+        let mut outcome = json!(sent(scale));
+        *request.strict_errors.lock() = patch::apply(&request.content_type, &request.body, None, &mut outcome)?;
+        let mut desired = patched(request, outcome)?;
+        ensure_namespace(&mut desired.object, request)?;
+        check_name(&desired.object, request)?;
+        let entries = managed_fields::track_scale(request.author(), &old, before, desired.replicas);
+        Ok((DesiredScale { entries, ..desired }, old))
+    }
+
+    async fn decode_applied_scale(&self, paths: &ScalePaths) -> Result<(DesiredScale, Stored)> {
+        let (request, force) = (self.request, self.options.force);
+        let old = self.existing().await?;
+        let scale = scale_to_patch(request, &old, paths)?;
+        let applied = apply::body(request)?;
+        let replicas = replicas(&scale).unwrap_or_default();
+        let (outcome, entries) = managed_fields::apply_to_scale(request.author(), &old, &sent(scale), &applied, force)?;
+        apply::check_strict(request)?;
+        let desired = match outcome {
+            None => DesiredScale { object: Object::default(), replicas, entries },
+            Some(outcome) => DesiredScale { entries, ..decode(outcome, None).map_err(ApiError::internal)? },
+        };
+        Ok((desired, old))
+    }
 }
 
 /// Returns the Scale that a patch is applied to. Replicas that are not set are [`UNSET`].
@@ -111,14 +137,8 @@ struct DesiredScale {
     entries: Option<Vec<ManagedFieldsEntry>>,
 }
 
-fn store(
-    state: &mut State,
-    request: &ResourceRequest,
-    paths: &ScalePaths,
-    desired: DesiredScale,
-    old: &Stored,
-    dry_run: bool,
-) -> Result<Scale> {
+/// Returns the object with the desired replicas.
+fn with_replicas(request: &ResourceRequest, paths: &ScalePaths, desired: DesiredScale, old: &Stored) -> Result<Object> {
     let path = &paths.spec_replicas_path;
     if desired.replicas == UNSET {
         return Err(ApiError::bad_request(format!("the spec replicas field {path:?} cannot be empty")));
@@ -134,10 +154,9 @@ fn store(
         value::prune(&mut new.body, schema);
     }
     if desired.object.metadata.resource_version.is_some() {
-        write::check_version(&request.kind, &desired.object, old)?;
+        check_version(&request.kind, &desired.object, old)?;
     }
-    let stored = write::replace(state, request, new, old, dry_run)?;
-    of_object(&request.kind, &stored, paths).map(sent).map_err(ApiError::bad_request)
+    Ok(new)
 }
 
 fn from_body(request: &ResourceRequest) -> Result<DesiredScale> {
@@ -148,7 +167,7 @@ fn from_body(request: &ResourceRequest) -> Result<DesiredScale> {
     };
     let scale = body::fields(&request.content_type, &request.body, API_VERSION, KIND);
     let scale = scale.map_err(|error| decode_error(error.into_message()))?;
-    request.strict_errors.replace(scale.strict_errors);
+    *request.strict_errors.lock() = scale.strict_errors;
     decode(Value::Object(scale.fields), Some(request)).map_err(decode_error)
 }
 
@@ -165,7 +184,7 @@ fn patched(request: &ResourceRequest, outcome: Value) -> Result<DesiredScale> {
 fn decode(scale: Value, request: Option<&ResourceRequest>) -> Result<DesiredScale, String> {
     check_type(&scale)?;
     FIELDS.iter().try_for_each(|(pointer, field, type_)| check_field(scale.pointer(pointer), field, type_))?;
-    let mut strict_errors = request.map(|request| request.strict_errors.take()).unwrap_or_default();
+    let mut strict_errors = request.map(|request| mem::take(&mut *request.strict_errors.lock())).unwrap_or_default();
     strict_errors.extend(unknown_fields(&scale).iter().map(unknown::format_error));
     if request.is_some_and(ResourceRequest::is_strict) && !strict_errors.is_empty() {
         return Err(unknown::strict_error(&strict_errors));
