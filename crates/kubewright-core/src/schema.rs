@@ -7,6 +7,7 @@
 mod map_key;
 
 use kubewright_names::case::has_snake_case_words;
+use kubewright_names::extension::Extension;
 use schemars::{Schema, transform::Transform};
 use serde_json::{Map, Value, json};
 
@@ -163,7 +164,7 @@ impl Transform for TypeSchema {
         if !keywords.is_empty() {
             add(schema, Value::Object(keywords));
         }
-        schema.insert("x-rust-type".to_owned(), self.rust_type.into());
+        schema.insert(Extension::RustType.name().to_owned(), self.rust_type.into());
     }
 }
 
@@ -174,7 +175,7 @@ impl TypeSchema {
         let mut rules = Vec::new();
         for (name, property) in properties {
             let Some(schema) = property.as_object_mut() else { continue };
-            if take_keyword(schema, "x-kubewright-immutable")
+            if take_keyword(schema, Extension::Immutable.name())
                 && !required.contains(name)
                 && !schema.contains_key("default")
             {
@@ -208,7 +209,7 @@ impl TypeSchema {
             let is_duplicate = names.iter().filter(|other| is_own(other)).all(|other| is_described(&properties[other]));
             if let (true, Some(schema)) = (is_duplicate, properties.get_mut(name).and_then(Value::as_object_mut)) {
                 let other = schema.get(LOCATION).cloned().unwrap_or_default();
-                schema.insert("x-kubewright-duplicate".to_owned(), other);
+                schema.insert(Extension::Duplicate.name().to_owned(), other);
             }
         }
     }
@@ -216,11 +217,11 @@ impl TypeSchema {
     /// Adds the Rust name and the location of the field, and a mark for a name that is in snake case by accident,
     /// because `rename_all` is missing.
     fn describe(&self, schema: &mut Map<String, Value>, json_name: &str, field: &Field) {
-        schema.insert("x-rust-field".to_owned(), field.name.into());
+        schema.insert(Extension::RustField.name().to_owned(), field.name.into());
         let location = Location { file: self.file, line: field.line };
         schema.insert(LOCATION.to_owned(), location.to_string().into());
         if !field.is_renamed && has_snake_case_words(json_name) {
-            schema.insert("x-kubewright-snake-case".to_owned(), format!("{}.{}", self.rust_type, field.name).into());
+            schema.insert(Extension::SnakeCase.name().to_owned(), format!("{}.{}", self.rust_type, field.name).into());
         }
     }
 
@@ -286,10 +287,10 @@ impl OneOf {
 }
 
 /// The extension keyword of a property with the source file and line of its Rust field.
-const LOCATION: &str = "x-kubewright-location";
+const LOCATION: &str = Extension::Location.name();
 /// The extension keywords of fields with the Rust names of other fields.
-const DEPENDENT_REQUIRED: &str = "x-kubewright-dependent-required";
-const DEPENDENT_FORBIDDEN: &str = "x-kubewright-dependent-forbidden";
+const DEPENDENT_REQUIRED: &str = Extension::DependentRequired.name();
+const DEPENDENT_FORBIDDEN: &str = Extension::DependentForbidden.name();
 
 /// Returns the rule that an optional field cannot be removed once it is set.
 fn rule_against_removal(field: &str, message: &str) -> Value {
@@ -308,7 +309,7 @@ fn presence_rules(field: &str, schema: &mut Map<String, Value>) -> Vec<Value> {
         "no_unset" => Some(rule_against_removal(field, "cannot be removed")),
         _ => None,
     };
-    texts(take_value(schema, "x-kubewright-update")).into_iter().filter_map(rule).collect()
+    texts(take_value(schema, Extension::Update.name())).into_iter().filter_map(rule).collect()
 }
 
 /// Returns the rule of a field about another one.
@@ -393,7 +394,7 @@ fn required(object: &mut Map<String, Value>) -> Vec<String> {
         .unwrap_or_default();
     let before = required.len();
     for (name, property) in object.get_mut("properties").and_then(Value::as_object_mut).into_iter().flatten() {
-        if property.as_object_mut().is_some_and(|schema| take_keyword(schema, "x-kubewright-required"))
+        if property.as_object_mut().is_some_and(|schema| take_keyword(schema, Extension::Required.name()))
             && !required.contains(name)
         {
             required.push(name.clone());

@@ -27,6 +27,7 @@ mod variant;
 
 use std::collections::BTreeMap;
 
+use kubewright_names::extension::Extension;
 use serde_json::{Map, Value, json};
 
 pub use contracts::{merge_contracts, with_field_constraints};
@@ -97,14 +98,16 @@ pub enum UnionValidation {
     Cel,
 }
 
+/// The values of extensions, by the paths of their nodes.
+pub type Extensions = BTreeMap<Extension, BTreeMap<String, Value>>;
+
 /// A structural schema with the information that is collected during the conversion.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Structural {
     /// The value of `openAPIV3Schema`.
     pub schema: Value,
-    /// Private `x-kubewright-*` extensions that this module does not process, such as `x-kubewright-column`, by the
-    /// path of their node.
-    pub extensions: BTreeMap<String, BTreeMap<String, Value>>,
+    /// The extensions that this module does not process, such as [`Extension::Column`], by the path of their node.
+    pub extensions: Extensions,
     /// The Rust field by path, as in `my_types::v1::LoggerSpec::time_interval`.
     pub rust_fields: BTreeMap<String, String>,
 }
@@ -140,7 +143,7 @@ impl std::error::Error for SchemaError {}
 /// Returns all parts of the schema that cannot be converted.
 pub fn convert(schema: &Value, options: &Options) -> Result<Structural, Vec<SchemaError>> {
     let mut converter = Converter::new(schema, options);
-    let rust_field = location::find(schema, location::TYPE).and_then(Value::as_str).map(str::to_owned);
+    let rust_field = location::find(schema, Extension::RustType.name()).and_then(Value::as_str).map(str::to_owned);
     let at = Location { rust_field, depth: options.depth, ..Location::default() }.with_depth_of(schema);
     let mut flattened = converter.flatten(schema, &at);
     if let (Some(_), Some(Value::Object(properties))) = (&options.root, flattened.node.get_mut("properties")) {
@@ -166,7 +169,7 @@ struct Converter<'a> {
     /// The definitions that enclose the current node, outermost first.
     open_references: Vec<String>,
     node_count: usize,
-    extensions: BTreeMap<String, BTreeMap<String, Value>>,
+    extensions: Extensions,
     rust_fields: BTreeMap<String, String>,
     errors: Vec<SchemaError>,
 }
@@ -230,7 +233,8 @@ impl<'a> Converter<'a> {
         let status_is_required = strings(node.get("required")).any(|name| name == "status");
         if root.status && status_is_required {
             let rust_field = self.rust_fields.get(".status").cloned();
-            let source = self.extensions.get(location::SOURCE).and_then(|of_paths| of_paths.get(".status")?.as_str());
+            let source =
+                self.extensions.get(&Extension::Location).and_then(|of_paths| of_paths.get(".status")?.as_str());
             let source = source.map(str::to_owned);
             let at = Location { path: ".status".to_owned(), rust_field, source, ..Location::default() };
             self.error(&at, "a new object has no status; make it an `Option`, or add `#[serde(default)]`");

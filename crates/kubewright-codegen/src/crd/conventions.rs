@@ -2,22 +2,17 @@
 
 use std::collections::BTreeMap;
 
+use kubewright_crd::structural::Extensions;
+use kubewright_names::extension::Extension;
 use serde_json::Value;
 
 use super::version::RustPaths;
 use crate::diagnostic::Diagnostic;
 
-/// The mark of names in snake case: a text where `CrdSchema` finds one that is not explicit, or `true` on a type or
-/// field where they are allowed.
-const MARK: &str = "x-kubewright-snake-case";
-
 /// Returns a warning for each field whose JSON name is its Rust name in snake case: `rename_all` is missing on its
 /// type.
-pub(super) fn snake_case_fields(
-    rust: &RustPaths,
-    extensions: &BTreeMap<String, BTreeMap<String, Value>>,
-) -> Vec<Diagnostic> {
-    let marks = || extensions.get(MARK).into_iter().flatten();
+pub(super) fn snake_case_fields(rust: &RustPaths, extensions: &Extensions) -> Vec<Diagnostic> {
+    let marks = || extensions.get(&Extension::SnakeCase).into_iter().flatten();
     let is_allowed = |path: &str| marks().any(|(allowed, mark)| mark == &Value::Bool(true) && is_within(path, allowed));
     let is_marked = |path: &str| marks().any(|(marked, mark)| mark.is_string() && marked == path);
     // A type that is used several times gets one warning.
@@ -37,7 +32,9 @@ pub(super) fn snake_case_fields(
         let ty = field.rsplit("::").nth(1).unwrap_or_default();
         let keep = match rust.locations.contains_key(path) {
             true => format!("`#[serde(rename = \"{name}\")]` on the field"),
-            false => format!("`#[schemars(extend(\"{MARK}\" = true))]` on the field or its type"),
+            false => {
+                format!("`#[schemars(extend({:?} = true))]` on the field or its type", Extension::SnakeCase.name())
+            }
         };
         let message = format!(
             "its JSON name `{name}` is in snake case; add `#[serde(rename_all = \"camelCase\")]` to `{ty}`, or keep the \
@@ -73,7 +70,7 @@ mod tests {
             pair(".spec.kept.a_b", "my_types::v1::Kept::a_b"),
         ]);
         let marks = BTreeMap::from([(".spec.kept".to_owned(), Value::from(true))]);
-        let extensions = BTreeMap::from([(MARK.to_owned(), marks)]);
+        let extensions = BTreeMap::from([(Extension::SnakeCase, marks)]);
         let rust = RustPaths { item: "my_types::v1::Widget".into(), fields, locations: BTreeMap::new() };
         let warnings = snake_case_fields(&rust, &extensions);
         let warnings: Vec<String> = warnings.iter().map(ToString::to_string).collect();
@@ -92,7 +89,7 @@ mod tests {
             BTreeMap::from([pair(".spec.time_limit", "src/v1.rs:7"), pair(".spec.max_size", "src/v1.rs:9")]);
         let mark = Value::from("my_types::v1::WidgetSpec.time_limit");
         let marks = BTreeMap::from([(".spec.time_limit".to_owned(), mark)]);
-        let extensions = BTreeMap::from([(MARK.to_owned(), marks)]);
+        let extensions = BTreeMap::from([(Extension::SnakeCase, marks)]);
         let rust = RustPaths { item: "my_types::v1::Widget".into(), fields, locations };
         let warnings = snake_case_fields(&rust, &extensions);
         let warnings: Vec<String> = warnings.iter().map(ToString::to_string).collect();

@@ -9,8 +9,8 @@
 //!
 //! A value can also be a string that contains JSON.
 
-use std::collections::BTreeMap;
-
+use kubewright_crd::structural::Extensions;
+use kubewright_names::extension::Extension;
 use serde_json::{Map, Value, json};
 
 use crate::{
@@ -18,13 +18,10 @@ use crate::{
     schema_path::pointer_of_path,
 };
 
-/// The values of a mark by the paths of their schemas.
-type Marked = BTreeMap<String, Value>;
-
 /// Applies the overrides of a schema.
-pub(super) fn apply(schema: &mut Value, marks: &BTreeMap<String, Marked>, item: &RustItem, errors: &mut Diagnostics) {
-    for (path, value) in marks.get("x-kubewright-override").into_iter().flatten() {
-        let Some(overrides) = object("x-kubewright-override", value, &item.at(path), errors) else { continue };
+pub(super) fn apply(schema: &mut Value, marks: &Extensions, item: &RustItem, errors: &mut Diagnostics) {
+    for (path, value) in marks.get(&Extension::Override).into_iter().flatten() {
+        let Some(overrides) = object(Extension::Override, value, &item.at(path), errors) else { continue };
         let tokens = pointer_of_path(schema, path);
         let base: String =
             tokens.iter().map(|token| format!("/{}", token.replace('~', "~0").replace('/', "~1"))).collect();
@@ -50,13 +47,13 @@ fn replace(node: &mut Map<String, Value>, keywords: &Map<String, Value>) {
 
 /// Returns the patch of a kind: that of its version, or of the definition.
 pub(super) fn patch(
-    mark: &str,
-    marks: &BTreeMap<String, Marked>,
+    extension: Extension,
+    marks: &Extensions,
     item: &RustItem,
     errors: &mut Diagnostics,
 ) -> Option<Value> {
-    let value = marks.get(mark)?.get("")?;
-    object(mark, value, item, errors).map(Value::Object)
+    let value = marks.get(&extension)?.get("")?;
+    object(extension, value, item, errors).map(Value::Object)
 }
 
 /// Applies a JSON merge patch (RFC 7396).
@@ -77,7 +74,12 @@ pub(super) fn merge(target: &mut Value, patch: &Value) {
     }
 }
 
-fn object(mark: &str, value: &Value, item: &RustItem, errors: &mut Diagnostics) -> Option<Map<String, Value>> {
+fn object(
+    extension: Extension,
+    value: &Value,
+    item: &RustItem,
+    errors: &mut Diagnostics,
+) -> Option<Map<String, Value>> {
     let parsed = match value {
         Value::String(text) => serde_json::from_str(text).ok(),
         value => Some(value.clone()),
@@ -85,7 +87,7 @@ fn object(mark: &str, value: &Value, item: &RustItem, errors: &mut Diagnostics) 
     match parsed {
         Some(Value::Object(object)) => Some(object),
         _ => {
-            errors.push(item, format!("`{mark}` is not an object"));
+            errors.push(item, format!("`{}` is not an object", extension.name()));
             None
         }
     }
@@ -97,7 +99,7 @@ mod tests {
 
     fn apply_override(schema: &Value, path: &str, value: Value) -> Result<Value, Diagnostics> {
         let (mut schema, mut errors) = (schema.clone(), Diagnostics::default());
-        let marks = BTreeMap::from([("x-kubewright-override".to_owned(), Marked::from([(path.to_owned(), value)]))]);
+        let marks = Extensions::from([(Extension::Override, [(path.to_owned(), value)].into())]);
         apply(&mut schema, &marks, &RustItem::from("my_types::v1::Widget"), &mut errors);
         errors.or(schema)
     }

@@ -7,6 +7,7 @@ use kubewright_crd::{
     definition::{MAX_SELECTABLE_FIELDS, check_json_path, printer_column_type},
     structural::{self, Structural},
 };
+use kubewright_names::extension::Extension;
 use serde_json::{Map, Value, json};
 
 use super::{conventions, overrides};
@@ -32,7 +33,7 @@ pub(crate) struct RustPaths {
 
 impl RustPaths {
     fn new(item: RustItem, schema: &Structural) -> Self {
-        let locations = schema.extensions.get("x-kubewright-location").into_iter().flatten();
+        let locations = schema.extensions.get(&Extension::Location).into_iter().flatten();
         let locations = locations.filter_map(|(path, location)| Some((path.clone(), location.as_str()?.to_owned())));
         RustPaths { item, fields: schema.rust_fields.clone(), locations: locations.collect() }
     }
@@ -65,8 +66,8 @@ impl Version {
         let item = RustItem::of_kind(group, kind);
         let mut schema = schema(kind, &item, options, errors)?;
         overrides::apply(&mut schema.schema, &schema.extensions, &item, errors);
-        let definition_patch = overrides::patch("x-kubewright-definition", &schema.extensions, &item, errors);
-        let version_patch = overrides::patch("x-kubewright-version", &schema.extensions, &item, errors);
+        let definition_patch = overrides::patch(Extension::Definition, &schema.extensions, &item, errors);
+        let version_patch = overrides::patch(Extension::Version, &schema.extensions, &item, errors);
         let mut json = Map::from_iter([
             ("name".to_owned(), json!(group.version)),
             ("served".to_owned(), json!(kind.definition.served)),
@@ -127,7 +128,7 @@ impl Version {
     fn columns(&self, kind: &ApiKind, errors: &mut Diagnostics) -> Vec<Value> {
         let mut columns: Vec<Value> = kind.columns.iter().map(column).collect();
         let age = columns.pop_if(|column| column["jsonPath"] == CREATION_TIMESTAMP);
-        for (path, settings) in self.marked("x-kubewright-column") {
+        for (path, settings) in self.marked(Extension::Column) {
             let pointer = pointer_of_path(&self.schema.schema, path);
             let Some(json_path) = self.single_value("column", path, &pointer, errors) else { continue };
             let node = at_pointer(&self.schema.schema, &pointer);
@@ -146,7 +147,7 @@ impl Version {
 
     fn selectable_fields(&self, kind: &ApiKind, errors: &mut Diagnostics) -> Vec<Value> {
         let mut paths: Vec<String> = kind.definition.selectable_fields.iter().map(|path| (*path).to_owned()).collect();
-        for (path, _) in self.marked("x-kubewright-selectable") {
+        for (path, _) in self.marked(Extension::Selectable) {
             let pointer = pointer_of_path(&self.schema.schema, path);
             let Some(json_path) = self.single_value("selectable", path, &pointer, errors) else { continue };
             if json_path.contains('\\') {
@@ -190,9 +191,9 @@ impl Version {
         }
     }
 
-    /// Returns the paths of the fields with a mark, and the value of the mark.
-    fn marked<'a>(&'a self, mark: &str) -> impl Iterator<Item = (&'a str, &'a Value)> {
-        self.schema.extensions.get(mark).into_iter().flatten().map(|(path, value)| (path.as_str(), value))
+    /// Returns the paths of the fields with an extension, and its value.
+    fn marked(&self, extension: Extension) -> impl Iterator<Item = (&str, &Value)> {
+        self.schema.extensions.get(&extension).into_iter().flatten().map(|(path, value)| (path.as_str(), value))
     }
 
     /// Returns the JSON path if it has a single value: it is not below a list or map.

@@ -1,6 +1,7 @@
 //! Predicts the schema that the generator creates from imported types: that of their derives, converted by `kubewright_crd`.
 
 use kubewright_crd::structural::{self, Options, Root, SchemaError};
+use kubewright_names::extension::Extension;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
@@ -50,7 +51,7 @@ fn of_item(types: &Types, index: usize) -> Value {
             let mut facts = facts(&item.attributes);
             let preserves = facts.contains_key("x-kubernetes-preserve-unknown-fields");
             if fields.is_empty() && !open && !preserves && !is_kind(types, index) {
-                facts.insert("x-kubewright-empty".to_owned(), json!(true));
+                facts.insert(Extension::Empty.name().to_owned(), json!(true));
             }
             for (key, names) in &item.attributes.choices {
                 let keyword = if *key == "exactly_one_of" { "oneOf" } else { "anyOf" };
@@ -63,7 +64,7 @@ fn of_item(types: &Types, index: usize) -> Value {
         Body::Newtype(ty) => (of_type(ty), facts(&item.attributes)),
     };
     let examples = extend(&mut schema, &item.attributes);
-    let mut document = json!({"x-rust-type": definition_name(index), "allOf": [schema, facts]});
+    let mut document = json!({Extension::RustType.name(): definition_name(index), "allOf": [schema, facts]});
     let description = match &item.docs {
         Docs::Exact(docs) => docs.clone(),
         Docs::Informative(docs) => Some(docs.clone()),
@@ -96,7 +97,7 @@ fn of_union(variants: &[Field]) -> Value {
             "properties": {name: of_type(&variant.ty)},
             "required": [name],
             "additionalProperties": false,
-            "x-rust-variant": name,
+            Extension::RustVariant.name(): name,
         });
         insert(&mut schema, "description", variant.docs.clone().map(Value::String));
         schema
@@ -137,16 +138,16 @@ fn of_type(ty: &Type) -> Value {
 fn facts(attributes: &SchemaAttributes) -> Map<String, Value> {
     let mut facts = attributes.keywords.clone();
     for (flag, mark) in [
-        ("allow_float", "x-kubewright-float"),
-        ("no_format", "x-kubewright-no-format"),
-        ("nullable", "x-kubewright-nullable"),
+        ("allow_float", Extension::Float.name()),
+        ("no_format", Extension::NoFormat.name()),
+        ("nullable", Extension::Nullable.name()),
     ] {
         if attributes.flags.contains(flag) {
             facts.insert(mark.to_owned(), json!(true));
         }
     }
     if let Some(each) = &attributes.each {
-        facts.insert("x-kubewright-each".to_owned(), Value::Object(self::facts(each)));
+        facts.insert(Extension::Each.name().to_owned(), Value::Object(self::facts(each)));
     }
     facts
 }

@@ -1,5 +1,6 @@
 //! Validation of defaults against their schema, because the API server rejects a CRD with an invalid default.
 
+use kubewright_names::extension::Extension;
 use serde_json::{Number, Value, json};
 
 use super::{Node, PRESERVE};
@@ -117,12 +118,9 @@ fn error(path: &str, value: &Value, what: impl std::fmt::Display) -> String {
     }
 }
 
-/// The mark of a node for the `Option` of a nullable field. It is removed at the end of the conversion.
-pub(super) const NULLABLE_OPTION: &str = "x-kubewright-nullable";
-
 /// Removes the marks of nullable fields.
 pub(super) fn remove_marks(node: &mut Node) {
-    node.remove(NULLABLE_OPTION);
+    node.remove(Extension::Nullable.name());
     if let Some(Value::Object(properties)) = node.get_mut("properties") {
         properties.values_mut().filter_map(Value::as_object_mut).for_each(remove_marks);
     }
@@ -141,8 +139,9 @@ pub(super) fn prune_nulls(value: &mut Value, schema: &Node) {
                 let property = below("properties").and_then(|properties| properties.get(name)?.as_object());
                 property.or_else(|| below("additionalProperties")).unwrap_or(&nothing)
             };
-            let has_null =
-                |name: &str| of(name).get("nullable") == Some(&json!(true)) && !of(name).contains_key(NULLABLE_OPTION);
+            let has_null = |name: &str| {
+                of(name).get("nullable") == Some(&json!(true)) && !of(name).contains_key(Extension::Nullable.name())
+            };
             fields.retain(|name, value| !value.is_null() || has_null(name));
             fields.iter_mut().for_each(|(name, value)| prune_nulls(value, of(name)));
         }

@@ -1,10 +1,13 @@
 //! Merges all conjuncts of a node: its keywords, the definitions that it refers to, and constraints of the field.
 
+use std::collections::BTreeMap;
+
+use kubewright_names::extension::Extension;
 use serde_json::{Value, json};
 
 use super::{
     Converter, INT_OR_STRING, Node, PRESERVE, known_types,
-    location::{Location, OWNER, TYPE, VARIANT, find},
+    location::{Location, find},
     map_keys, number, overlay, union, value_validation,
 };
 
@@ -35,8 +38,7 @@ pub(super) struct Flattened {
     pub(super) unions: Vec<union::Union>,
     /// Logical junctors of value validations: nodes with a single `oneOf`, `anyOf` or `not`.
     pub(super) junctors: Vec<Node>,
-    /// Private `x-kubewright-*` extensions.
-    pub(super) extensions: Node,
+    pub(super) extensions: BTreeMap<Extension, Value>,
     /// Whether null is a value of the type, as of an `Option`.
     pub(super) accepts_null: bool,
     /// Whether list items are unique.
@@ -52,6 +54,11 @@ impl Flattened {
         self.node.get(key)
     }
 
+    /// Whether an extension is true.
+    pub(super) fn has(&self, extension: Extension) -> bool {
+        self.extensions.get(&extension) == Some(&json!(true))
+    }
+
     pub(super) fn push_error(&mut self, message: impl Into<String>) {
         self.errors.push(message.into());
     }
@@ -61,14 +68,14 @@ impl Converter<'_> {
     /// Merges the conjuncts of a schema. Resolved references stay open for the children, to detect recursive types.
     pub(super) fn flatten(&mut self, schema: &Value, at: &Location) -> Flattened {
         let mut flattened = Flattened::default();
-        if is_true(schema, "x-kubewright-schemaless") {
+        if is_true(schema, Extension::Schemaless.name()) {
             let description = find(schema, "description").cloned();
             flattened.node.extend(description.map(|text| ("description".to_owned(), text)));
             let constraints = schema.get("allOf").and_then(Value::as_array).into_iter().flatten();
-            for constraint in constraints.filter(|constraint| is_true_here(constraint, "x-kubewright-schemaless")) {
+            for constraint in constraints.filter(|constraint| is_true_here(constraint, Extension::Schemaless.name())) {
                 self.conjunct(constraint, &mut flattened, at);
             }
-            flattened.extensions.insert("x-kubewright-schemaless".to_owned(), json!(true));
+            flattened.extensions.insert(Extension::Schemaless, json!(true));
             return flattened;
         }
         self.conjunct(schema, &mut flattened, at);
@@ -111,9 +118,12 @@ impl Converter<'_> {
         };
         let name = definition_name(reference);
         let name = match name.as_str() {
-            "#" => {
-                definition.get(TYPE).or(definition.get("title")).and_then(Value::as_str).unwrap_or("Self").to_owned()
-            }
+            "#" => definition
+                .get(Extension::RustType.name())
+                .or(definition.get("title"))
+                .and_then(Value::as_str)
+                .unwrap_or("Self")
+                .to_owned(),
             _ => name,
         };
         let enclosing = match self.open_references.iter().filter(|open| **open == name).count() {
@@ -159,7 +169,7 @@ impl Converter<'_> {
     /// Returns the Rust path of a definition, or its name in schemars.
     fn type_name<'b>(&'b self, name: &'b str) -> &'b str {
         let definition = self.document.get("$defs").and_then(|all| all.get(name));
-        definition.and_then(|definition| definition.get(TYPE)?.as_str()).unwrap_or(name)
+        definition.and_then(|definition| definition.get(Extension::RustType.name())?.as_str()).unwrap_or(name)
     }
 
     fn cycle(&self, name: &str) -> String {
@@ -208,20 +218,23 @@ impl Converter<'_> {
 
     /// Merges the keywords of a node.
     fn keywords(&mut self, node: &Node, flattened: &mut Flattened) {
-        let owner =
-            node.get(TYPE).cloned().or_else(|| self.open_references.last().map(|name| json!(self.type_name(name))));
+        let owner = node
+            .get(Extension::RustType.name())
+            .cloned()
+            .or_else(|| self.open_references.last().map(|name| json!(self.type_name(name))));
         let mut own = Node::new();
         for (key, value) in node {
             match key.as_str() {
-                "$ref" | "allOf" | "anyOf" | "oneOf" | "not" | "x-kubewright-schemaless" | "x-kubewright-depth" => {}
-                "x-rust-type" | "x-rust-field" | "x-rust-owner" | overlay::OVERRIDE => {}
+                "$ref" | "allOf" | "anyOf" | "oneOf" | "not" => {}
+                key if let Some(extension) = Extension::from_name(key) => merge_extension(flattened, extension, value),
+                key if key.starts_with("x-kubewright-") => {
+                    flattened.push_error(format!("unknown extension `{key}`; correct its name or remove it"));
+                }
                 key if IGNORED.contains(&key) => {}
                 key if !is_well_formed(key, value) => {
                     flattened.push_error(format!("invalid value {value} of `{key}`; correct it"))
                 }
                 "title" if node.contains_key("$schema") => {}
-                VARIANT => flattened.variant = value.as_str().map(str::to_owned),
-                key if key.starts_with("x-kubewright-") => merge_extension(&mut flattened.extensions, key, value),
                 "properties" => flattened.merge("properties", with_owner(value, owner.as_ref())),
                 "const" => drop(own.insert("enum".to_owned(), json!([value]))),
                 "nullable" | "x-kubernetes-embedded-resource" | INT_OR_STRING | PRESERVE if value == &json!(false) => {}
@@ -235,15 +248,15 @@ impl Converter<'_> {
                 _ => drop(own.insert(key.clone(), value.clone())),
             }
         }
-        if node.contains_key(TYPE) && is_bare_object(node) {
-            flattened.extensions.insert(known_types::EMPTY.to_owned(), json!(true));
+        if node.contains_key(Extension::RustType.name()) && is_bare_object(node) {
+            flattened.extensions.insert(Extension::Empty, json!(true));
         }
         remove_null(&mut own, flattened);
         number::convert_exclusive_bounds(&mut own);
         number::convert_format(&mut own, flattened);
         known_types::remove_unsupported_format(&mut own, flattened);
         flattened.merge_all(own);
-        if let Some(Value::Object(overrides)) = node.get(overlay::OVERRIDE) {
+        if let Some(Value::Object(overrides)) = node.get(Extension::Instead.name()) {
             flattened.node.extend(overrides.clone());
         }
     }
@@ -339,8 +352,10 @@ fn with_owner(properties: &Value, owner: Option<&Value>) -> Value {
     if let (Some(owner), Value::Object(properties)) = (owner, &mut properties) {
         for schema in properties.values_mut() {
             match schema {
-                Value::Object(schema) => drop(schema.entry(OWNER).or_insert_with(|| owner.clone())),
-                Value::Bool(true) => *schema = json!({ OWNER: owner }),
+                Value::Object(schema) => {
+                    schema.entry(Extension::RustOwner.name()).or_insert_with(|| owner.clone());
+                }
+                Value::Bool(true) => *schema = json!({ Extension::RustOwner.name(): owner }),
                 _ => {}
             }
         }
@@ -349,12 +364,23 @@ fn with_owner(properties: &Value, owner: Option<&Value>) -> Value {
 }
 
 /// Merges the extension of a type with that of a field: lists are concatenated, constraints of items are combined, and
-/// for all others that of the field has precedence.
-fn merge_extension(extensions: &mut Node, key: &str, value: &Value) {
-    match (extensions.get_mut(key), value) {
-        (Some(own), value) if key == "x-kubewright-each" => *own = json!({"allOf": [own.take(), value]}),
-        (Some(Value::Array(own)), Value::Array(more)) => own.extend(more.iter().filter(|one| !one.is_null()).cloned()),
-        _ => drop(extensions.insert(key.to_owned(), value.clone())),
+/// for all others that of the field has precedence. Extensions that are read from the schema itself are left out.
+fn merge_extension(flattened: &mut Flattened, extension: Extension, value: &Value) {
+    match extension {
+        Extension::RustType | Extension::RustField | Extension::RustOwner => return,
+        Extension::Schemaless | Extension::Depth | Extension::Instead => return,
+        Extension::RustVariant => {
+            flattened.variant = value.as_str().map(str::to_owned);
+            return;
+        }
+        _ => {}
+    }
+    match (flattened.extensions.get_mut(&extension), value) {
+        (Some(known), value) if extension == Extension::Each => *known = json!({"allOf": [known.take(), value]}),
+        (Some(Value::Array(known)), Value::Array(more)) => {
+            known.extend(more.iter().filter(|item| !item.is_null()).cloned());
+        }
+        _ => drop(flattened.extensions.insert(extension, value.clone())),
     }
 }
 

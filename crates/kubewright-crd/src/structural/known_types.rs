@@ -1,8 +1,9 @@
 //! Types whose generated schema is incomplete or misleading, recognized by name or by their properties.
 
+use kubewright_names::extension::Extension;
 use serde_json::{Value, json};
 
-use super::{EmbeddedMetadata, INT_OR_STRING, LIST_TYPE, Node, Options, PRESERVE, flatten::Flattened, location::FIELD};
+use super::{EmbeddedMetadata, INT_OR_STRING, LIST_TYPE, Node, Options, PRESERVE, flatten::Flattened};
 use crate::value::is_supported_format;
 
 pub(super) const UNIT: &str = "a unit type has no JSON representation; remove the field, or use a struct";
@@ -41,7 +42,7 @@ fn metadata(fields: EmbeddedMetadata) -> Option<Value> {
     let string_map = json!({"type": "object", "additionalProperties": {"type": "string"}});
     match fields {
         EmbeddedMetadata::Full => None,
-        EmbeddedMetadata::None => Some(json!({"type": "object", EMPTY: true})),
+        EmbeddedMetadata::None => Some(json!({"type": "object", Extension::Empty.name(): true})),
         EmbeddedMetadata::Subset => Some(json!({"type": "object", "properties": {
             "annotations": string_map,
             "finalizers": {"type": "array", "items": {"type": "string"}, LIST_TYPE: "set"},
@@ -52,13 +53,10 @@ fn metadata(fields: EmbeddedMetadata) -> Option<Value> {
     }
 }
 
-/// The extension of an object that has no fields, because an object without properties accepts any.
-pub(super) const EMPTY: &str = "x-kubewright-empty";
-
 /// Returns the error of an object with the fields of a `std` type, whose fields have no Rust names.
 pub(super) fn std_type_error(node: &Node) -> Option<&'static str> {
     let properties = node.get("properties")?.as_object()?;
-    if properties.values().any(|schema| schema.get(FIELD).is_some()) {
+    if properties.values().any(|schema| schema.get(Extension::RustField.name()).is_some()) {
         return None;
     }
     match properties.keys().map(String::as_str).collect::<Vec<_>>().as_slice() {

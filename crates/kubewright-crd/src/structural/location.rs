@@ -1,5 +1,6 @@
 //! The current location of the conversion: the JSON path, and the Rust type and field.
 
+use kubewright_names::extension::Extension;
 use serde_json::Value;
 
 /// The location of a node.
@@ -35,16 +36,20 @@ impl Location {
     /// Returns the location of a property. Its schema specifies the Rust type and field, and their source location, if
     /// they differ from those of the node.
     pub(super) fn property(&self, name: &str, schema: &Value) -> Location {
-        let owner = find(schema, OWNER).and_then(Value::as_str);
-        let field = find(schema, FIELD).and_then(Value::as_str).unwrap_or(name);
+        let owner = find(schema, Extension::RustOwner.name()).and_then(Value::as_str);
+        let field = find(schema, Extension::RustField.name()).and_then(Value::as_str).unwrap_or(name);
         let rust_field = owner.map(|owner| format!("{owner}::{field}"));
-        let source = find(schema, SOURCE).and_then(Value::as_str).map(str::to_owned).or_else(|| self.source.clone());
+        let source = find(schema, Extension::Location.name())
+            .and_then(Value::as_str)
+            .map(str::to_owned)
+            .or_else(|| self.source.clone());
         Location { rust_field, source, floats: false, ..self.child(&format!(".{name}")) }
     }
 
     /// Returns the location with the depth that a schema specifies.
     pub(super) fn with_depth_of(&self, schema: &Value) -> Location {
-        let depth = find(schema, "x-kubewright-depth").and_then(Value::as_u64).and_then(|depth| depth.try_into().ok());
+        let depth =
+            find(schema, Extension::Depth.name()).and_then(Value::as_u64).and_then(|depth| depth.try_into().ok());
         Location { depth: depth.or(self.depth), ..self.clone() }
     }
 
@@ -58,19 +63,6 @@ impl Location {
         Location { level: self.level + 1, ..self.clone() }
     }
 }
-
-/// On an object: the path of its Rust type.
-pub(super) const TYPE: &str = "x-rust-type";
-/// On a property: the name of its Rust field.
-pub(super) const FIELD: &str = "x-rust-field";
-/// On a property: the source file and line of its Rust field.
-pub(super) const SOURCE: &str = "x-kubewright-location";
-/// On a property: the source file and line of a field of a flattened type with the same JSON name.
-pub(super) const DUPLICATE: &str = "x-kubewright-duplicate";
-/// On an alternative: the name of the Rust variant.
-pub(super) const VARIANT: &str = "x-rust-variant";
-/// On a property, added during the conversion: the Rust type that declares it. Several flattened types share an object.
-pub(super) const OWNER: &str = "x-rust-owner";
 
 /// Returns a keyword of a schema or of one of its conjuncts. The last conjunct has precedence.
 pub(super) fn find<'a>(schema: &'a Value, key: &str) -> Option<&'a Value> {

@@ -1,11 +1,10 @@
 //! Generated rules for map keys and for dependent fields, which no keyword of a structural schema supports.
 
+use kubewright_names::extension::Extension;
 use serde_json::Value;
 
 use super::{Node, cel_rule, flatten::Flattened, strings};
 
-/// The extension of a map whose keys are validated by a rule.
-pub(super) const RULE: &str = "x-kubewright-key-rule";
 pub(super) const COST: &str = "a CEL rule validates its keys, which is too expensive in a list or map without a \
                                maximum size; set the maximum number of items and properties of each, or use \
                                `BTreeMap<String, _>`";
@@ -48,7 +47,7 @@ pub(super) fn property_names(keys: &Value, flattened: &mut Flattened) {
 fn add_key_pattern(pattern: &str, flattened: &mut Flattened) {
     let rule = format!("self.all(key, key.matches({}))", cel_rule::string(pattern));
     cel_rule::add(&mut flattened.node, &rule, &format!("each key must match {pattern}"));
-    flattened.extensions.insert(RULE.to_owned(), Value::Bool(true));
+    flattened.extensions.insert(Extension::KeyRule, Value::Bool(true));
 }
 
 /// Converts `dependentRequired`.

@@ -1,10 +1,9 @@
 //! Merges keywords of a node: constraints are intersected, and for annotations those of the field have precedence.
 
+use kubewright_names::extension::Extension;
 use serde_json::{Map, Value, json};
 
-use super::{
-    LIST_KEYS, LIST_TYPE, MAP_TYPE, Node, PRESERVE, RULES, cel_rule, flatten::Flattened, location::SOURCE, number,
-};
+use super::{LIST_KEYS, LIST_TYPE, MAP_TYPE, Node, PRESERVE, RULES, cel_rule, flatten::Flattened, number};
 
 impl Flattened {
     /// Merges keywords.
@@ -143,7 +142,8 @@ fn merge_properties(own: &mut Map<String, Value>, more: Map<String, Value>) -> R
 
 /// Whether two properties are those of two Rust fields.
 fn are_two_fields(one: &Value, other: &Value) -> bool {
-    matches!((one.get(SOURCE), other.get(SOURCE)), (Some(one), Some(other)) if one != other)
+    let location = Extension::Location.name();
+    matches!((one.get(location), other.get(location)), (Some(one), Some(other)) if one != other)
 }
 
 fn encoded_twice(name: &str) -> String {

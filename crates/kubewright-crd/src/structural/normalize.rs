@@ -1,30 +1,16 @@
 //! Completes a structural node and its children.
 
+use kubewright_names::extension::Extension;
 use serde_json::{Value, json};
 
 use super::{
     Converter, INT_OR_STRING, LIST_TYPE, Node, PRESERVE, UnionValidation, default,
     flatten::Flattened,
     is_true, known_types,
-    location::{Cardinality, DUPLICATE, Location},
-    map_keys, number,
+    location::{Cardinality, Location},
+    map_keys,
 };
 use crate::schema::KEYWORDS;
-
-/// Extensions that are private to the conversion.
-const PRIVATE_EXTENSIONS: &[&str] = &[
-    map_keys::RULE,
-    DUPLICATE,
-    known_types::EMPTY,
-    number::BYTE,
-    "x-kubewright-depth",
-    "x-kubewright-each",
-    "x-kubewright-float",
-    "x-kubewright-no-format",
-    default::NULLABLE_OPTION,
-    "x-kubewright-schemaless",
-    "x-kubewright-via",
-];
 
 impl Converter<'_> {
     /// Returns the structural node.
@@ -36,47 +22,43 @@ impl Converter<'_> {
         self.merge_unions(&mut flattened, at);
         self.collect_extensions(&flattened, at);
         apply_each(&mut flattened);
-        if is_true(&flattened.extensions, default::NULLABLE_OPTION) {
+        if flattened.has(Extension::Nullable) {
             flattened.merge("nullable", json!(true));
         }
-        if is_true(&flattened.extensions, "x-kubewright-no-format") {
+        if flattened.has(Extension::NoFormat) {
             flattened.node.remove("format");
         }
         infer_type(&mut flattened);
         if let Some(message) = known_types::std_type_error(&flattened.node) {
             flattened.push_error(message);
         }
-        if let Some(other) = flattened.extensions.get(DUPLICATE).and_then(Value::as_str) {
+        if let Some(other) = flattened.extensions.get(&Extension::Duplicate).and_then(Value::as_str) {
             let message = format!(
                 "a flattened type has a field of this JSON name, too ({other}), so that it is encoded twice and cannot be \
                  decoded; rename one"
             );
             flattened.push_error(message);
         }
-        let at = &Location { floats: at.floats || allows_floats(&flattened.extensions), ..at.clone() };
+        let at = &Location { floats: at.floats || flattened.has(Extension::Float), ..at.clone() };
         self.validate_float(&mut flattened, at);
         validate_key_rule_cost(&mut flattened, at);
         if !flattened.errors.is_empty() {
             return self.opaque_node(flattened, at);
         }
         let Flattened { mut node, junctors, unique_items, extensions, .. } = flattened;
+        let has = |extension| extensions.get(&extension) == Some(&json!(true));
         remove_type_of_int_or_string(&mut node);
         sort_required(&mut node);
         self.convert_children(&mut node, at);
         set_list_type(&mut node, unique_items);
-        self.validate_type(
-            &mut node,
-            at,
-            is_true(&extensions, known_types::EMPTY),
-            is_true(&extensions, "x-kubewright-schemaless"),
-        );
+        self.validate_type(&mut node, at, has(Extension::Empty), has(Extension::Schemaless));
         self.validate_keywords(&node, at);
         self.validate_ranges(&node, at);
         self.validate_nullable_enum(&node, at);
         self.validate_default(&mut node, at);
         add_junctors(&mut node, junctors);
-        if is_true(&extensions, default::NULLABLE_OPTION) {
-            node.insert(default::NULLABLE_OPTION.to_owned(), json!(true));
+        if has(Extension::Nullable) {
+            node.insert(Extension::Nullable.name().to_owned(), json!(true));
         }
         node
     }
@@ -91,7 +73,7 @@ impl Converter<'_> {
             return;
         }
         if !flattened.unions.is_empty() && self.options.union_validation == UnionValidation::Schema {
-            flattened.extensions.insert("x-kubewright-via".to_owned(), json!("cel"));
+            flattened.extensions.insert(Extension::Via, json!("cel"));
         }
         if !flattened.junctors.is_empty() {
             flattened.push_error(
@@ -113,10 +95,10 @@ impl Converter<'_> {
     }
 
     fn collect_extensions(&mut self, flattened: &Flattened, at: &Location) {
-        for (name, value) in
-            flattened.extensions.iter().filter(|(name, _)| !PRIVATE_EXTENSIONS.contains(&name.as_str()))
+        for (extension, value) in
+            flattened.extensions.iter().filter(|(extension, _)| !extension.is_private_to_conversion())
         {
-            self.extensions.entry(name.clone()).or_default().insert(at.path.clone(), value.clone());
+            self.extensions.entry(*extension).or_default().insert(at.path.clone(), value.clone());
         }
     }
 
@@ -152,7 +134,7 @@ impl Converter<'_> {
         }
         let open = self.open_references.len();
         let mut flattened = self.flatten(schema, &child);
-        if is_true(&flattened.extensions, number::BYTE) && segment == "[]" {
+        if flattened.has(Extension::Byte) && segment == "[]" {
             self.error(at, known_types::BYTES);
         }
         if flattened.accepts_null {
@@ -256,20 +238,16 @@ impl Converter<'_> {
 /// Validates that the cost of a rule about map keys is limited.
 fn validate_key_rule_cost(flattened: &mut Flattened, at: &Location) {
     let is_bounded = flattened.get("maxProperties").is_some();
-    if is_true(&flattened.extensions, map_keys::RULE)
+    if flattened.has(Extension::KeyRule)
         && (at.cardinality == Cardinality::Unbounded || at.cardinality == Cardinality::Bounded && !is_bounded)
     {
         flattened.push_error(map_keys::COST);
     }
 }
 
-fn allows_floats(extensions: &Node) -> bool {
-    ["x-kubewright-float", "x-kubewright-allow-float"].iter().any(|name| is_true(extensions, name))
-}
-
 /// Applies the constraints of `x-kubewright-each` to list items or map values.
 fn apply_each(flattened: &mut Flattened) {
-    let Some(constraints) = flattened.extensions.get("x-kubewright-each").cloned() else { return };
+    let Some(constraints) = flattened.extensions.get(&Extension::Each).cloned() else { return };
     match ["items", "additionalProperties"].into_iter().find(|key| flattened.get(key).is_some()) {
         Some(key) => flattened.merge(key, constraints),
         None => flattened.push_error("`each` applies to list items and map values, and this is neither; remove it"),

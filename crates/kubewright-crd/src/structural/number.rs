@@ -1,5 +1,6 @@
 //! Conversion of bounds and integer formats.
 
+use kubewright_names::extension::Extension;
 use serde_json::{Value, json};
 
 use super::{Node, flatten::Flattened};
@@ -59,7 +60,7 @@ pub(super) fn convert_format(node: &mut Node, flattened: &mut Flattened) {
         _ => return,
     };
     if node.get("format") == Some(&json!("uint8")) {
-        flattened.extensions.insert(BYTE.to_owned(), json!(true));
+        flattened.extensions.insert(Extension::Byte, json!(true));
     }
     node.insert("format".to_owned(), json!(format));
     if let Some(min) = min {
@@ -69,6 +70,3 @@ pub(super) fn convert_format(node: &mut Node, flattened: &mut Flattened) {
         merge_bound(node, "maximum", "exclusiveMaximum", (&json!(max), false), false);
     }
 }
-
-/// The extension of a `u8`, to detect `Vec<u8>`.
-pub(super) const BYTE: &str = "x-kubewright-byte";

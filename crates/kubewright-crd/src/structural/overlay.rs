@@ -4,6 +4,7 @@
 
 use std::sync::LazyLock;
 
+use kubewright_names::extension::Extension;
 use serde_json::{Value, json};
 
 use super::{LIST_KEYS, LIST_TYPE, MAP_TYPE, Node};
@@ -19,11 +20,8 @@ static TYPES: LazyLock<Node> = LazyLock::new(|| match serde_json::from_str(DATA)
     _ => Node::new(),
 });
 
-/// The extension of a field with keywords that replace those of its type, such as another map type.
-pub const OVERRIDE: &str = "x-kubewright-instead";
-
 /// Applies the overlay to the definition of a built-in type, such as `io.k8s.api.core.v1.Pod`. Returns `None` for other
-/// types. Keywords that a field overrides are in [`OVERRIDE`].
+/// types. Keywords that a field overrides are in [`Extension::Instead`].
 pub fn apply(name: &str, definition: &Value) -> Option<Value> {
     if !name.starts_with("io.k8s.") {
         return None;
@@ -45,7 +43,7 @@ pub fn apply(name: &str, definition: &Value) -> Option<Value> {
 fn allow_float(schema: &mut Value) {
     let is_float = schema.get("type").is_some_and(|own| own == "number" || own == &json!(["number", "null"]));
     if let (true, Value::Object(schema)) = (is_float, schema) {
-        schema.insert("x-kubewright-float".to_owned(), json!(true));
+        schema.insert(Extension::Float.name().to_owned(), json!(true));
     }
 }
 
@@ -68,7 +66,7 @@ fn apply_overlay(overlay: &Value, node: &mut Node) {
             set(property, key, overlay.get(name));
         }
         if let Some(map) = overlay.get("map") {
-            property.insert(OVERRIDE.to_owned(), json!({ MAP_TYPE: map }));
+            property.insert(Extension::Instead.name().to_owned(), json!({ MAP_TYPE: map }));
         }
     }
 }

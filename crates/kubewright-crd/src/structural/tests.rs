@@ -1,5 +1,6 @@
 //! Tests of the conversion, one case per schema.
 
+use kubewright_names::extension::Extension;
 use proptest::prelude::*;
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde_json::{Value, json};
@@ -385,7 +386,7 @@ fn extensions_and_rust_fields_are_by_path() {
         }},
     }}});
     let structural = convert(&schema, &Options::default()).expect("it is structural");
-    let columns: Vec<_> = structural.extensions["x-kubewright-column"].iter().collect();
+    let columns: Vec<_> = structural.extensions[&Extension::Column].iter().collect();
     assert_eq!(columns, [(&".spec.list[]".to_owned(), &json!(2)), (&".spec.timeInterval".to_owned(), &json!(1))]);
     assert_eq!(structural.rust_fields[".spec.timeInterval"], "v1::Spec::time_interval");
     assert_eq!(structural.rust_fields[".spec"], "v1::Widget::spec");

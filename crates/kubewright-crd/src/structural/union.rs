@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use kubewright_names::extension::Extension;
 use serde_json::{Value, json};
 
 use super::{
     Converter, INT_OR_STRING, Node, PRESERVE, RULES, UnionValidation, cel_rule,
     flatten::Flattened,
-    location::{FIELD, Location, OWNER},
+    location::Location,
     merge::without_annotations,
     strings,
     union_validation::add_union_validation,
@@ -106,7 +107,7 @@ impl Converter<'_> {
     }
 
     fn union_validation(&self, flattened: &Flattened) -> UnionValidation {
-        match flattened.extensions.get("x-kubewright-via").and_then(Value::as_str) {
+        match flattened.extensions.get(&Extension::Via).and_then(Value::as_str) {
             Some("cel") => UnionValidation::Cel,
             Some(_) => UnionValidation::Schema,
             None => self.options.union_validation,
@@ -447,14 +448,14 @@ fn merge_equal_rules(all: &[Flattened], merged: &mut Flattened) -> Result<(), St
 /// Converts a merged node back to a schema that can be flattened.
 fn to_schema(flattened: Flattened, from: &Value) -> Value {
     let mut node = flattened.node;
-    node.extend(flattened.extensions);
+    node.extend(flattened.extensions.into_iter().map(|(extension, value)| (extension.name().to_owned(), value)));
     if flattened.unique_items {
         node.insert("uniqueItems".to_owned(), json!(true));
     }
     if !flattened.junctors.is_empty() {
         node.insert("allOf".to_owned(), flattened.junctors.into_iter().map(Value::Object).collect());
     }
-    for key in [OWNER, FIELD] {
+    for key in [Extension::RustOwner, Extension::RustField].map(Extension::name) {
         node.extend(from.get(key).map(|value| (key.to_owned(), value.clone())));
     }
     Value::Object(node)

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use kubewright_names::extension::Extension;
 use serde_json::{Value, json};
 
 use super::{Node, number};
@@ -32,9 +33,9 @@ pub(super) fn is_value_validation(schema: &Value) -> bool {
         "not" => is_value_validation(value),
         "allOf" | "anyOf" | "oneOf" => value.as_array().is_some_and(|all| all.iter().all(is_value_validation)),
         "properties" => value.as_object().is_some_and(|all| all.values().all(is_value_validation)),
-        "x-rust-variant" => true,
+        key if key == Extension::RustVariant.name() => true,
         key => VALUE_VALIDATIONS.contains(&key),
-    }) && !node.keys().all(|key| key == "x-rust-variant")
+    }) && !node.keys().all(|key| key == Extension::RustVariant.name())
 }
 
 /// Converts a branch to keywords that the server supports.
@@ -43,7 +44,7 @@ pub(super) fn to_value_validation(schema: &Value) -> Value {
     let mut validation = Node::new();
     for (key, value) in node {
         match (key.as_str(), value) {
-            ("x-rust-variant", _) => {}
+            (key, _) if key == Extension::RustVariant.name() => {}
             ("const", value) => drop(validation.insert("enum".to_owned(), json!([value]))),
             ("not", value) => drop(validation.insert(key.clone(), to_value_validation(value))),
             ("allOf" | "anyOf" | "oneOf", Value::Array(all)) => {

@@ -1,6 +1,7 @@
 //! The schemas of the types that a kind consists of: those of k8s-openapi with the overlay of `kubewright-crd`.
 
 use kubewright_crd::structural::overlay;
+use kubewright_names::extension::Extension;
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde_json::{Map, Value};
 
@@ -25,8 +26,8 @@ pub(super) fn types_of<T: JsonSchema>() -> Map<String, Value> {
 /// Applies the overrides of the overlay to a property.
 fn apply_overrides(property: &mut Value) {
     let Some(property) = property.as_object_mut() else { return };
-    if let Some(Value::Object(overrides)) = property.remove(overlay::OVERRIDE) {
+    if let Some(Value::Object(overrides)) = property.remove(Extension::Instead.name()) {
         property.extend(overrides);
     }
-    property.remove("x-kubewright-float");
+    property.remove(Extension::Float.name());
 }

@@ -1,5 +1,6 @@
 //! `#[schema(..)]`, and `#[schemars(extend(..))]` for keywords without a key.
 
+use kubewright_names::extension::Extension;
 use proc_macro2::{Literal, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 use serde_json::{Map, Value};
@@ -9,9 +10,6 @@ use super::super::{
     names,
 };
 use crate::{names::ident, schema_path::Pointer};
-
-/// The mark of overrides in a schema.
-const OVERRIDE: &str = "x-kubewright-override";
 
 /// Returns the attributes of a type.
 pub(super) fn of_type(attributes: &SchemaAttributes) -> Vec<TokenStream> {
@@ -57,7 +55,8 @@ fn overrides_mark(overrides: &Overrides) -> Option<(String, Value)> {
         let tokens = pointer.iter().map(|token| format!("/{}", token.replace('~', "~0").replace('/', "~1")));
         (tokens.collect::<String>(), Value::Object(keywords.clone()))
     };
-    (!overrides.is_empty()).then(|| (OVERRIDE.to_owned(), Value::Object(overrides.iter().map(by_pointer).collect())))
+    (!overrides.is_empty())
+        .then(|| (Extension::Override.name().to_owned(), Value::Object(overrides.iter().map(by_pointer).collect())))
 }
 
 fn bounds_key(key: &str) -> Option<&'static str> {

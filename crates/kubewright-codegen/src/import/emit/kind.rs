@@ -1,5 +1,6 @@
 //! A kind, its list and `group_version!`.
 
+use kubewright_names::extension::Extension;
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
 use serde_json::{Map, Value};
@@ -176,7 +177,8 @@ fn column(column: &Column) -> TokenStream {
 
 /// Returns the marks with the fields of the definition and the version that no attribute expresses.
 fn patches(kind: &Kind) -> Option<TokenStream> {
-    let patches = [("x-kubewright-definition", &kind.definition_patch), ("x-kubewright-version", &kind.version_patch)];
+    let patches =
+        [(Extension::Definition.name(), &kind.definition_patch), (Extension::Version.name(), &kind.version_patch)];
     let marks = patches.into_iter().filter(|(_, patch)| patch.as_object().is_some_and(|patch| !patch.is_empty()));
     let marks: Map<String, Value> = marks.map(|(mark, patch)| (mark.to_owned(), patch.clone())).collect();
     attributes::extend(&marks)
