@@ -4,11 +4,7 @@ mod builder;
 mod drain;
 mod error;
 
-use std::{
-    collections::BTreeMap,
-    fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use futures::future::try_join_all;
 use k8s_openapi::api::core::v1::Node;
@@ -17,6 +13,7 @@ use kube::{
     api::{Patch, PatchParams},
 };
 use kubewright_runtime::{CancellationToken, Controller, Error, InformerFactory, events::EventWorker};
+use parking_lot::Mutex;
 use serde_json::json;
 use tokio::{
     sync::{mpsc, watch},
@@ -89,7 +86,7 @@ impl Cluster {
     /// # Errors
     /// Fails if the cluster was run before, or if a part of it failed; the others are stopped, too.
     pub async fn run(&self, stop: CancellationToken) -> Result<(), ClusterError> {
-        let Parts { mut added, controllers, events } = lock(&self.0.parts).take().ok_or(ClusterError::AlreadyRun)?;
+        let Parts { mut added, controllers, events } = self.0.parts.lock().take().ok_or(ClusterError::AlreadyRun)?;
         let (work, base) = (stop.child_token(), CancellationToken::new());
         let _stop_on_drop = (work.clone().drop_guard(), base.clone().drop_guard());
         let mut services = JoinSet::new();
@@ -149,7 +146,7 @@ impl Cluster {
 
     /// Adds a node that is started by `run`.
     fn insert(&self, config: NodeConfig) -> Result<NodeHandle, ClusterError> {
-        let mut nodes = lock(&self.0.nodes);
+        let mut nodes = self.0.nodes.lock();
         if nodes.handles.contains_key(config.name()) {
             return Err(ClusterError::DuplicateNode { node: config.name().to_owned() });
         }
@@ -241,7 +238,7 @@ impl Cluster {
 
     async fn switch_zone(&self, zone: &str, power: Power) -> Result<(), ClusterError> {
         let is_inside = |handle: &&NodeHandle| handle.zone.as_deref() == Some(zone);
-        let handles: Vec<_> = lock(&self.0.nodes).handles.values().filter(is_inside).cloned().collect();
+        let handles: Vec<_> = self.0.nodes.lock().handles.values().filter(is_inside).cloned().collect();
         if handles.is_empty() {
             return Err(ClusterError::UnknownZone { zone: zone.to_owned() });
         }
@@ -249,7 +246,7 @@ impl Cluster {
     }
 
     fn node(&self, name: &str) -> Result<NodeHandle, ClusterError> {
-        let handle = lock(&self.0.nodes).handles.get(name).cloned();
+        let handle = self.0.nodes.lock().handles.get(name).cloned();
         handle.ok_or_else(|| ClusterError::UnknownNode { node: name.to_owned() })
     }
 }
@@ -274,7 +271,7 @@ impl NodeHandle {
 
 impl fmt::Debug for Cluster {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let nodes: Vec<_> = lock(&self.0.nodes).handles.keys().cloned().collect();
+        let nodes: Vec<_> = self.0.nodes.lock().handles.keys().cloned().collect();
         f.debug_struct("Cluster").field("nodes", &nodes).finish_non_exhaustive()
     }
 }
@@ -290,9 +287,4 @@ async fn join(tasks: &mut JoinSet<Result<(), ClusterError>>) -> Result<(), Clust
 
 fn flatten(ended: Result<Result<(), ClusterError>, JoinError>) -> Result<(), ClusterError> {
     ended.unwrap_or_else(|error| Err(ClusterError::Panicked(error)))
-}
-
-/// Ignores poisoning: no panic can leave the guarded data inconsistent.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

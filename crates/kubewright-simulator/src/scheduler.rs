@@ -2,7 +2,7 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     time::Duration,
 };
 
@@ -15,6 +15,7 @@ use kubewright_runtime::{
     Action, Controller, Error, Event, ObjectKey, ReconcileContext, ReconcileError, Store,
     controller::{Predicate, Watch},
 };
+use parking_lot::Mutex;
 
 use crate::{
     environment::{Environment, Recorder},
@@ -99,14 +100,14 @@ async fn reconcile(pod: Arc<Pod>, context: ReconcileContext<State>) -> Result<Ac
 
 impl State {
     fn is_assumed(&self, pod: &Pod) -> bool {
-        pod.uid().is_some_and(|uid| self.assumed().contains_key(&uid))
+        pod.uid().is_some_and(|uid| self.assumed.lock().contains_key(&uid))
     }
 
     /// Returns the name of the best node, or why none fits.
     fn choose(&self, pod: &Pod) -> Result<String, String> {
         let (mut nodes, pods) = (self.nodes.list(), self.pods.list());
         nodes.sort_by_key(|node| node.name_any());
-        let mut assumed = self.assumed();
+        let mut assumed = self.assumed.lock();
         let is_pending = |pod: &Arc<Pod>| pods::node_name(pod).is_none() && !is_terminating(&**pod);
         let pending: HashSet<_> = pods.iter().filter(|pod| is_pending(pod)).filter_map(|pod| pod.uid()).collect();
         assumed.retain(|uid, _| pending.contains(uid));
@@ -116,11 +117,6 @@ impl State {
         });
         let snapshot = Snapshot::new(nodes.iter().map(|node| &**node), placed);
         snapshot.choose(pod).map(|node| node.name_any())
-    }
-
-    /// Ignores poisoning: no panic can leave the map inconsistent.
-    fn assumed(&self) -> MutexGuard<'_, HashMap<String, String>> {
-        self.assumed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -148,7 +144,7 @@ async fn bind(pod: &Pod, node: &str, context: &ReconcileContext<State>) -> Resul
         Err(error) => return Err(error.into()),
     }
     if let Some(uid) = pod.uid() {
-        context.assumed().insert(uid, node.to_owned());
+        context.assumed.lock().insert(uid, node.to_owned());
     }
     context.events.normal(pod, "Scheduled", format!("Successfully assigned {namespace}/{name} to {node}"));
     Ok(())

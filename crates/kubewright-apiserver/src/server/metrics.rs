@@ -7,11 +7,12 @@ use std::{
     borrow::Cow,
     collections::{BTreeMap, BTreeSet},
     fmt,
-    sync::{Arc, Mutex, OnceLock, PoisonError},
+    sync::{Arc, OnceLock},
 };
 
 use http::{Method, Response, header::CONTENT_TYPE, request::Parts};
 use http_body_util::BodyExt;
+use parking_lot::Mutex;
 use prometheus_client::{
     encoding::text,
     metrics::{counter::Counter, family::Family, gauge::Gauge, histogram::Histogram},
@@ -146,7 +147,7 @@ impl Metrics {
 
     /// Returns whether a served resource has dedicated series.
     fn has_series(&self, info: &RequestInfo) -> bool {
-        let mut resources = self.resources.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut resources = self.resources.lock();
         let key = [info.group.as_str(), info.version.as_str(), info.resource.as_str()].join("/");
         resources.contains(&key) || resources.len() < MAX_RESOURCES && resources.insert(key)
     }

@@ -1,11 +1,9 @@
 //! The encoded events that watches share.
 
-use std::{
-    collections::VecDeque,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::VecDeque, sync::Arc};
 
 use bytes::Bytes;
+use parking_lot::Mutex;
 
 use crate::{
     resource::registry::Resource,
@@ -64,17 +62,13 @@ impl Entry {
 impl EncodedEvents {
     /// Returns the bytes of an event, which are encoded unless another watch has done so.
     pub(crate) fn get_or_encode(&self, key: EventKey<'_>, encode: impl FnOnce() -> Bytes) -> Bytes {
-        let shared = self.entries().get(key);
+        let shared = self.0.lock().get(key);
         shared.unwrap_or_else(|| {
             // Without the lock: another watch may encode the same event.
             let encoded = encode();
-            self.entries().insert(key, &encoded);
+            self.0.lock().insert(key, &encoded);
             encoded
         })
-    }
-
-    fn entries(&self) -> MutexGuard<'_, Entries> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -110,7 +104,7 @@ mod tests {
 
     /// Returns the number and the total size of the events.
     fn size(events: &EncodedEvents) -> (usize, usize) {
-        let entries = events.entries();
+        let entries = events.0.lock();
         (entries.queue.len(), entries.bytes)
     }
 

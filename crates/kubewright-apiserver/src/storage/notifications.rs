@@ -1,10 +1,8 @@
 //! Notifications of changes: for requests that wait for a version, and for the watches of a resource.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::BTreeMap, sync::Arc};
 
+use parking_lot::Mutex;
 use tokio::sync::watch::{Receiver, Sender};
 
 use crate::{resource::definition, storage::store::Event};
@@ -37,7 +35,7 @@ impl Notifications {
     /// Returns a receiver of the version of the latest change that affects the watches of a resource. It is not closed
     /// before these notifications are dropped.
     pub(crate) fn subscribe_to(&self, resource: &str) -> Receiver<u64> {
-        let mut watched = self.watched();
+        let mut watched = self.watched.lock();
         watched.retain(|_, sender| sender.receiver_count() > 0);
         watched.entry(resource.to_owned()).or_insert_with(|| Sender::new(0)).subscribe()
     }
@@ -54,7 +52,7 @@ impl Notifications {
         if changes.is_empty() {
             return Vec::new();
         }
-        let watched = self.watched();
+        let watched = self.watched.lock();
         if changes.iter().any(|change| *change.resource == *definition::RESOURCE) {
             return watched.values().cloned().collect();
         }
@@ -68,10 +66,6 @@ impl Notifications {
             }
         }
         affected
-    }
-
-    fn watched(&self) -> MutexGuard<'_, BTreeMap<String, Sender<u64>>> {
-        self.watched.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -131,6 +125,6 @@ mod tests {
         for number in 0..100 {
             notifications.subscribe_to(&number.to_string());
         }
-        assert_eq!(notifications.watched().len(), 1);
+        assert_eq!(notifications.watched.lock().len(), 1);
     }
 }

@@ -7,11 +7,9 @@ mod layer;
 mod rules;
 mod skew;
 
-use std::{
-    fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{fmt, sync::Arc};
 
+use parking_lot::Mutex;
 use tokio::{sync::watch::Sender, time::Instant};
 
 use crate::{
@@ -120,7 +118,8 @@ impl Faults {
 
     /// Applies the fault to the next `count` matching requests.
     pub fn next(&self, count: usize, requests: impl Into<Requests>, fault: Fault) -> Rule {
-        let rule = self.lock().rules.add(requests.into(), Some(count), move |_: &RequestInfo| Some(fault.clone()));
+        let rule =
+            self.0.state.lock().rules.add(requests.into(), Some(count), move |_: &RequestInfo| Some(fault.clone()));
         self.rule(rule)
     }
 
@@ -135,13 +134,13 @@ impl Faults {
         requests: impl Into<Requests>,
         decide: impl Fn(&RequestInfo) -> Option<Fault> + Send + Sync + 'static,
     ) -> Rule {
-        let rule = self.lock().rules.add(requests.into(), None, decide);
+        let rule = self.0.state.lock().rules.add(requests.into(), None, decide);
         self.rule(rule)
     }
 
     /// Removes all rules. Requests that hang remain so, as on a real connection: [`cut`](Self::cut) them.
     pub fn heal(&self) {
-        self.lock().rules.clear();
+        self.0.state.lock().rules.clear();
     }
 
     /// Resets the connections of all matching requests in flight: pending requests and response bodies that are still
@@ -165,36 +164,36 @@ impl Faults {
     /// Returns the number of matching requests without a response so far.
     #[must_use]
     pub fn waiting(&self, requests: impl Into<Requests>) -> usize {
-        self.lock().connections.count(&requests.into(), false)
+        self.0.state.lock().connections.count(&requests.into(), false)
     }
 
     /// Returns the number of matching requests whose response body is still open, as that of a watch.
     #[must_use]
     pub fn open(&self, requests: impl Into<Requests>) -> usize {
-        self.lock().connections.count(&requests.into(), true)
+        self.0.state.lock().connections.count(&requests.into(), true)
     }
 
     /// Returns the number of matching requests in the record.
     #[must_use]
     pub fn count(&self, requests: impl Into<Requests>) -> usize {
-        self.lock().seen(&requests.into()).count()
+        self.0.state.lock().seen(&requests.into()).count()
     }
 
     /// Returns the matching requests in the record, in order.
     #[must_use]
     pub fn seen(&self, requests: impl Into<Requests>) -> Vec<Seen> {
-        self.lock().seen(&requests.into()).cloned().collect()
+        self.0.state.lock().seen(&requests.into()).cloned().collect()
     }
 
     /// Returns the number of requests that were dropped from the record.
     #[must_use]
     pub fn forgotten(&self) -> u64 {
-        self.lock().seen.dropped()
+        self.0.state.lock().seen.dropped()
     }
 
     /// Clears the record; counts restart.
     pub fn forget(&self) {
-        self.lock().seen.clear();
+        self.0.state.lock().seen.clear();
     }
 
     /// Waits until [`count`](Self::count) returns at least this number. There is no timeout.
@@ -214,7 +213,7 @@ impl Faults {
 
     /// Records a request and returns its connection and the fault that applies to it.
     fn begin(&self, info: RequestInfo) -> (Connection, Option<Fault>) {
-        let mut state = self.lock();
+        let mut state = self.0.state.lock();
         state.seen.push(Seen { info: info.clone(), at: Instant::now() }, 0);
         let rules = state.rules.clone();
         let (id, end) = state.connections.begin(info.clone());
@@ -225,16 +224,11 @@ impl Faults {
     }
 
     fn end_open(&self, requests: &Requests, end: End) -> usize {
-        self.lock().connections.end(requests, end)
+        self.0.state.lock().connections.end(requests, end)
     }
 
     fn rule(&self, id: u64) -> Rule {
         Rule::new(self.clone(), id)
-    }
-
-    /// Locks the state. A poisoned lock is ignored: the state is consistent between any two statements.
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -252,7 +246,7 @@ impl Default for Faults {
 
 impl fmt::Debug for Faults {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let state = self.lock();
+        let state = self.0.state.lock();
         f.debug_struct("Faults").field("rules", &state.rules).field("connections", &state.connections).finish()
     }
 }

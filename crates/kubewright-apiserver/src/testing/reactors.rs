@@ -4,12 +4,10 @@ mod feed;
 mod layer;
 mod reaction;
 
-use std::{
-    fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{fmt, sync::Arc};
 
 use bytes::Bytes;
+use parking_lot::Mutex;
 
 use crate::testing::{
     actions::{Action, Actions},
@@ -98,34 +96,34 @@ impl Reactors {
 
     /// Adds a reactor before the others.
     pub fn prepend(&self, requests: impl Into<Requests>, react: impl Fn(&Action) -> Reaction + Send + Sync + 'static) {
-        self.lock().chain.insert(0, Reactor::new(requests.into(), react));
+        self.0.lock().chain.insert(0, Reactor::new(requests.into(), react));
     }
 
     /// Adds a reactor after the others, and before the server.
     pub fn append(&self, requests: impl Into<Requests>, react: impl Fn(&Action) -> Reaction + Send + Sync + 'static) {
-        self.lock().chain.push(Reactor::new(requests.into(), react));
+        self.0.lock().chain.push(Reactor::new(requests.into(), react));
     }
 
     /// Removes all reactors. The record is retained.
     pub fn clear(&self) {
-        self.lock().chain.clear();
+        self.0.lock().chain.clear();
     }
 
     /// Returns the recorded actions.
     #[must_use]
     pub fn actions(&self) -> Actions {
-        Actions::new(self.lock().actions.iter().cloned())
+        Actions::new(self.0.lock().actions.iter().cloned())
     }
 
     /// Clears the record.
     pub fn clear_actions(&self) {
-        self.lock().actions.clear();
+        self.0.lock().actions.clear();
     }
 
     /// Returns the number of actions that were dropped from the record.
     #[must_use]
     pub fn forgotten(&self) -> u64 {
-        self.lock().actions.dropped()
+        self.0.lock().actions.dropped()
     }
 
     /// Records an action and calls the reactors that match it. If none handles it, returns the body to forward as the
@@ -147,14 +145,9 @@ impl Reactors {
     /// Records an action and returns the current chain. Reactors are called outside the lock, so they can use the
     /// chain.
     fn record(&self, action: &Action) -> Vec<Arc<Reactor>> {
-        let mut state = self.lock();
+        let mut state = self.0.lock();
         state.actions.push(Arc::new(action.clone()), action.body.len());
         state.chain.clone()
-    }
-
-    /// Locks the state. A poisoned lock is ignored: the state is consistent between any two statements.
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -166,7 +159,7 @@ impl Default for Reactors {
 
 impl fmt::Debug for Reactors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let chain: Vec<_> = self.lock().chain.iter().map(|reactor| reactor.requests.clone()).collect();
+        let chain: Vec<_> = self.0.lock().chain.iter().map(|reactor| reactor.requests.clone()).collect();
         f.debug_struct("Reactors").field("chain", &chain).finish_non_exhaustive()
     }
 }

@@ -1,10 +1,6 @@
 //! The configuration of a cluster and of its nodes.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use k8s_openapi::{
     api::core::v1::{Node, Taint},
@@ -12,6 +8,7 @@ use k8s_openapi::{
 };
 use kube::{Client, ResourceExt};
 use kubewright_runtime::{EventRecorder, InformerFactory, events::EventConfig};
+use parking_lot::Mutex;
 use tokio::sync::mpsc;
 
 use super::{Cluster, ClusterError, Nodes, Parts, Shared};

@@ -2,7 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     time::Duration,
 };
 
@@ -16,6 +16,7 @@ use k8s_openapi::{
 };
 use kube::ResourceExt;
 use kubewright_runtime::{Action, Controller, ObjectKey, ReconcileContext, ReconcileError, Store};
+use parking_lot::Mutex;
 use tokio::time::Instant;
 
 use super::children::count;
@@ -128,7 +129,7 @@ impl State {
         recorded.retain(|name, _| is_pending(name));
         let (key, now) = (ObjectKey::from_object(budget), Instant::now());
         // No panic can leave the map inconsistent.
-        let mut first_seen = self.first_seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut first_seen = self.first_seen.lock();
         let seen = first_seen.entry(key.clone()).or_default();
         seen.retain(|name, _| recorded.contains_key(name));
         recorded.retain(|name, _| *seen.entry(name.clone()).or_insert(now) + DELETION_TIMEOUT > now);

@@ -70,7 +70,7 @@ impl Connection {
 
     /// Records that the head of the response was sent.
     pub(super) fn mark_responded(&self) {
-        if let Some(open) = self.faults.lock().connections.open.get_mut(&self.id) {
+        if let Some(open) = self.faults.0.state.lock().connections.open.get_mut(&self.id) {
             open.has_response = true;
         }
         self.faults.0.changed.send_replace(());
@@ -90,7 +90,7 @@ impl Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        self.faults.lock().connections.open.remove(&self.id);
+        self.faults.0.state.lock().connections.open.remove(&self.id);
         self.faults.0.changed.send_replace(());
     }
 }

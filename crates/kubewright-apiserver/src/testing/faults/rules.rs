@@ -90,6 +90,6 @@ impl Rule {
 
     /// Removes this rule.
     pub fn heal(&self) {
-        self.faults.lock().rules.remove(self.id);
+        self.faults.0.state.lock().rules.remove(self.id);
     }
 }

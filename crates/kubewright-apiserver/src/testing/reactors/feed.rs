@@ -1,9 +1,10 @@
 //! Watches whose events the test sends.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use futures::{StreamExt, stream};
+use parking_lot::Mutex;
 use serde::Serialize;
 use serde_json::json;
 use tokio::sync::broadcast::{self, Receiver, Sender, error::RecvError};
@@ -52,7 +53,7 @@ impl WatchFeed {
     pub fn event(&self, type_: &str, object: &impl Serialize) {
         let line =
             format!("{}\n", json!({ "type": type_, "object": serde_json::to_value(object).unwrap_or_default() }));
-        if let Some(sender) = &*self.0.lock().unwrap_or_else(PoisonError::into_inner) {
+        if let Some(sender) = &*self.0.lock() {
             // An error means that there is no watch.
             let _ = sender.send(line.into());
         }
@@ -60,11 +61,11 @@ impl WatchFeed {
 
     /// Ends all watches after their pending events, and all later watches immediately.
     pub fn stop(&self) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        self.0.lock().take();
     }
 
     pub(super) fn subscribe(&self) -> Subscription {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(Sender::subscribe)
+        self.0.lock().as_ref().map(Sender::subscribe)
     }
 }
 
