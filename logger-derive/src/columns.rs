@@ -7,10 +7,8 @@
 use darling::{Error, FromMeta, Result};
 use syn::{Expr, ExprCall, ExprLit, Ident, Lit, LitInt, LitStr};
 
-use crate::grammar::COLUMN;
+use crate::grammar::{COLUMN, COLUMN_TYPES};
 
-/// The column types of the API server.
-pub(crate) const TYPES: [&str; 5] = ["boolean", "date", "integer", "number", "string"];
 const EXAMPLE: &str = "expected a column, such as `string(\"State\", \".status.state\")`";
 
 /// The columns, in display order.
@@ -59,9 +57,9 @@ impl PrintColumn {
     /// `string("State", ".status.state")`
     fn base(call: &ExprCall) -> Result<Self> {
         let Expr::Path(path) = &*call.func else { return Err(Error::custom(EXAMPLE).with_span(&call.func)) };
-        let column_type = path.path.get_ident().filter(|name| TYPES.iter().any(|known| *name == known)).cloned();
+        let column_type = path.path.get_ident().filter(|name| COLUMN_TYPES.iter().any(|known| *name == known)).cloned();
         let Some(column_type) = column_type else {
-            let types = TYPES.map(|name| format!("`{name}`")).join(", ");
+            let types = COLUMN_TYPES.map(|name| format!("`{name}`")).join(", ");
             return Err(Error::custom(format_args!("unknown column type; expected one of {types}")).with_span(path));
         };
         let (Some(name), Some(json_path), 2) = (text(call.args.first()), text(call.args.get(1)), call.args.len())

@@ -13,8 +13,6 @@ use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote};
 use syn::{Attribute, Expr, Meta, Path, Token, punctuated::Punctuated};
 
-use crate::attr;
-
 /// The attributes of types with the key `crate`.
 const ATTRIBUTES: [&str; 5] = ["apply", "convert", "deep_copy", "k8s", "schema"];
 
@@ -22,7 +20,8 @@ type Found = Result<Dependency, ManifestError>;
 
 /// Returns the path for all derives of a type: that of any of its attributes.
 pub(crate) fn of_type(attrs: &[Attribute]) -> syn::Result<TokenStream> {
-    crate_path(ATTRIBUTES.iter().find_map(|name| attr::named(name, attrs).find_map(declared)).as_ref())
+    let of_name = |name: &&str| attrs.iter().filter(|attr| attr.path().is_ident(name)).find_map(declared);
+    crate_path(ATTRIBUTES.iter().find_map(of_name).as_ref())
 }
 
 /// Returns the declared path, or that of the dependency of the manifest.

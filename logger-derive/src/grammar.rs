@@ -6,15 +6,16 @@ mod fields;
 mod genclient;
 mod k8s;
 mod macros;
-mod policy;
+pub(crate) mod policy;
 mod schema;
 #[cfg(test)]
 mod tests;
+pub(crate) mod verbs;
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 
-pub(crate) use k8s::COLUMN;
+pub(crate) use k8s::{COLUMN, COLUMN_TYPES};
 pub(crate) use schema::{SCHEMA_EACH, SCHEMA_FIELD, SCHEMA_TYPE};
 
 /// A place where keys are accepted.

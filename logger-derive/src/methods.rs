@@ -5,7 +5,11 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote};
 use syn::{LitStr, Path};
 
-use crate::{errors::Errors, model::Kind, verbs::VERBS};
+use crate::{
+    errors::Errors,
+    grammar::verbs::{METHOD_VERBS, VERBS},
+    model::Kind,
+};
 
 /// `#[genclient(method(..))]`: Go's `+genclient:method=`.
 #[derive(FromMeta)]
@@ -20,23 +24,8 @@ pub(crate) struct Method {
     result: Option<Path>,
 }
 
-/// The verbs of extension methods, and whether they have a request body.
-const METHOD_VERBS: [(&str, &str, bool); 6] = [
-    ("get", "Get", false),
-    ("list", "List", false),
-    ("create", "Create", true),
-    ("update", "Update", true),
-    ("patch", "Patch", false),
-    ("apply", "Apply", true),
-];
-
 /// The methods that a client has in addition to its verbs.
 const RESERVED: [&str; 4] = ["cluster", "get_opt", "get_with", "namespaced"];
-
-/// Returns the names of the verbs in `method(verb = ..)`.
-pub(crate) fn verbs() -> Vec<&'static str> {
-    METHOD_VERBS.map(|(verb, ..)| verb).to_vec()
-}
 
 /// Checks names, verbs and types of the extension methods.
 pub(crate) fn check(kind: &Kind, errors: &mut Errors) {

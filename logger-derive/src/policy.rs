@@ -9,13 +9,6 @@ use syn::{Attribute, Expr, ExprLit, Lit, LitStr};
 
 use crate::{attr, errors::Errors};
 
-pub(crate) const REASONS: [&str; 4] = ["Forbidden", "Invalid", "RequestEntityTooLarge", "Unauthorized"];
-pub(crate) const ACTIONS: [&str; 3] = ["Audit", "Deny", "Warn"];
-pub(crate) const OPERATIONS: [&str; 4] = ["CREATE", "UPDATE", "DELETE", "CONNECT"];
-pub(crate) const FAILURE_POLICIES: [&str; 2] = ["Fail", "Ignore"];
-pub(crate) const REINVOCATIONS: [&str; 2] = ["IfNeeded", "Never"];
-pub(crate) const NOT_FOUND: [&str; 2] = ["Allow", "Deny"];
-
 /// The keys of `#[policy(..)]`.
 #[derive(Default, FromMeta)]
 #[darling(default)]

@@ -4,32 +4,12 @@ use darling::{Error, FromMeta, Result};
 use quote::ToTokens;
 use syn::{Expr, Ident};
 
-use crate::{attr::Genclient, errors::Errors, model::Kind};
-
-/// All verbs: Go's name in snake case, as in attributes, and the name of the marker trait.
-pub(crate) const VERBS: [(&str, &str); 11] = [
-    ("create", "Create"),
-    ("update", "Update"),
-    ("update_status", "UpdateStatus"),
-    ("delete", "Delete"),
-    ("delete_collection", "DeleteCollection"),
-    ("get", "Get"),
-    ("list", "List"),
-    ("watch", "Watch"),
-    ("patch", "Patch"),
-    ("apply", "Apply"),
-    ("apply_status", "ApplyStatus"),
-];
-
-/// The verbs that require a status subresource.
-const STATUS_VERBS: [&str; 2] = ["update_status", "apply_status"];
-
-/// Returns the names of the verbs in attributes.
-pub(crate) fn names() -> Vec<&'static str> {
-    VERBS.map(|(word, _)| word).to_vec()
-}
-
-const READONLY: [&str; 3] = ["get", "list", "watch"];
+use crate::{
+    attr::Genclient,
+    errors::Errors,
+    grammar::verbs::{READONLY, STATUS_VERBS, VERBS},
+    model::Kind,
+};
 
 /// `[get, list]`
 pub(crate) struct VerbList(pub(crate) Vec<Ident>);

@@ -7,8 +7,8 @@ use syn::{DeriveInput, Generics};
 
 use crate::{
     attr,
+    grammar::verbs::VERBS,
     model::{Kind, List},
-    verbs::VERBS,
 };
 
 pub(super) fn kind(input: &DeriveInput, kind: &Kind) -> TokenStream {

@@ -1,7 +1,6 @@
 //! The keys of `#[genclient(..)]` and of its nested lists.
 
-use super::{AttributeKey, EMPTY, Section};
-use crate::{methods, verbs};
+use super::{AttributeKey, EMPTY, Section, verbs};
 
 pub(crate) const GENCLIENT: Section = Section {
     name: "genclient",
@@ -108,7 +107,7 @@ pub(crate) const METHOD: Section = Section {
         AttributeKey {
             key: "verb",
             syntax: "verb = get",
-            values: methods::verbs,
+            values: verbs::method_names,
             go_tags: &["+genclient:method=,verb="],
             description: "The operation of the method.",
             constraints: "Required. `create`, `update` and `apply` send `input`; all return `result`.",

@@ -1,7 +1,9 @@
 //! The keys of `#[k8s(..)]` and of its nested lists.
 
 use super::{AttributeKey, EMPTY, Section, crate_key};
-use crate::columns;
+
+/// The column types of the API server.
+pub(crate) const COLUMN_TYPES: [&str; 5] = ["boolean", "date", "integer", "number", "string"];
 
 pub(crate) const K8S: Section = Section {
     name: "k8s",
@@ -78,7 +80,7 @@ pub(crate) const K8S: Section = Section {
         AttributeKey {
             key: "printcolumns",
             syntax: "printcolumns = [string(\"State\", \".status.state\")]",
-            values: || columns::TYPES.to_vec(),
+            values: || COLUMN_TYPES.to_vec(),
             go_tags: &["+kubebuilder:printcolumn:name=,type=,JSONPath="],
             description: "The columns of `kubectl get`, each with type, heading and JSON path.",
             constraints: "The path starts with a dot. Without columns the server shows the age.",

@@ -1,7 +1,13 @@
 //! The keys of `#[policy(..)]` and of its parameters.
 
 use super::{AttributeKey, EMPTY, Section};
-use crate::policy;
+
+pub(crate) const REASONS: [&str; 4] = ["Forbidden", "Invalid", "RequestEntityTooLarge", "Unauthorized"];
+pub(crate) const ACTIONS: [&str; 3] = ["Audit", "Deny", "Warn"];
+pub(crate) const OPERATIONS: [&str; 4] = ["CREATE", "UPDATE", "DELETE", "CONNECT"];
+pub(crate) const FAILURE_POLICIES: [&str; 2] = ["Fail", "Ignore"];
+pub(crate) const REINVOCATIONS: [&str; 2] = ["IfNeeded", "Never"];
+pub(crate) const NOT_FOUND: [&str; 2] = ["Allow", "Deny"];
 
 pub(crate) const POLICY: Section = Section {
     name: "policy",
@@ -40,7 +46,7 @@ pub(crate) const POLICY: Section = Section {
         AttributeKey {
             key: "reason",
             syntax: "reason = \"Forbidden\"",
-            values: || policy::REASONS.to_vec(),
+            values: || REASONS.to_vec(),
             description: "The reason of a denied request, which determines its HTTP status code.",
             constraints: "Default: `Invalid`. With `rule`.",
             example: "#[policy(rule = \"object.spec.size <= 5\", reason = \"Forbidden\")]",
@@ -49,7 +55,7 @@ pub(crate) const POLICY: Section = Section {
         AttributeKey {
             key: "actions",
             syntax: "actions = [\"Warn\", \"Audit\"]",
-            values: || policy::ACTIONS.to_vec(),
+            values: || ACTIONS.to_vec(),
             description: "What happens to a request that fails the rule: it is denied, the client is warned, or the \
                           audit event records it.",
             constraints: "Default: `Deny`. `Deny` and `Warn` exclude each other. With `rule`.",
@@ -78,7 +84,7 @@ pub(crate) const POLICY: Section = Section {
         AttributeKey {
             key: "reinvocation",
             syntax: "reinvocation = \"IfNeeded\"",
-            values: || policy::REINVOCATIONS.to_vec(),
+            values: || REINVOCATIONS.to_vec(),
             description: "Whether defaults are evaluated once more if another policy or webhook changes the object.",
             constraints: "Default: `Never`. With `default`.",
             example: "#[policy(default = \"1\", field = \"spec.size\", reinvocation = \"IfNeeded\")]",
@@ -111,7 +117,7 @@ pub(crate) const POLICY: Section = Section {
         AttributeKey {
             key: "operations",
             syntax: "operations = [\"CREATE\"]",
-            values: || policy::OPERATIONS.to_vec(),
+            values: || OPERATIONS.to_vec(),
             description: "The operations that the policy applies to.",
             constraints: "Default: `CREATE` and `UPDATE`. A default cannot apply to `DELETE`. With `rule` or `default`.",
             example: "#[policy(rule = \"oldObject.spec.size == 0\", operations = [\"DELETE\"], name = \"deletion\")]",
@@ -120,7 +126,7 @@ pub(crate) const POLICY: Section = Section {
         AttributeKey {
             key: "failure_policy",
             syntax: "failure_policy = \"Ignore\"",
-            values: || policy::FAILURE_POLICIES.to_vec(),
+            values: || FAILURE_POLICIES.to_vec(),
             description: "Whether a failed evaluation rejects the request, or the policy is ignored.",
             constraints: "Default: `Fail`. With `rule` or `default`.",
             example: "#[policy(rule = \"object.spec.size <= 5\", failure_policy = \"Ignore\")]",
@@ -192,7 +198,7 @@ pub(crate) const PARAMS: Section = Section {
         AttributeKey {
             key: "not_found",
             syntax: "not_found = \"Deny\"",
-            values: || policy::NOT_FOUND.to_vec(),
+            values: || NOT_FOUND.to_vec(),
             description: "What happens to a request if there is no such object.",
             constraints: "Default: `Allow`.",
             example: "#[policy(rule = \"params != null\", params(api_version = \"v1\", kind = \"ConfigMap\", name = \

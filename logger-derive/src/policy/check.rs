@@ -3,10 +3,15 @@
 use kubewright_names::{cel::is_identifier, validation::is_dns_1123_subdomain};
 use syn::LitStr;
 
-use super::{
-    ACTIONS, DefaultValue, FAILURE_POLICIES, NOT_FOUND, OPERATIONS, Policy, PolicyKeys, REASONS, REINVOCATIONS,
+use super::{DefaultValue, Policy, PolicyKeys};
+use crate::{
+    errors::Errors,
+    grammar::{
+        self,
+        policy::{ACTIONS, FAILURE_POLICIES, NOT_FOUND, OPERATIONS, REASONS, REINVOCATIONS},
+    },
+    model::Kind,
 };
-use crate::{errors::Errors, grammar, model::Kind};
 
 /// What an attribute declares.
 #[derive(Clone, Copy, PartialEq, Eq)]
