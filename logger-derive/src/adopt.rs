@@ -1,53 +1,19 @@
 //! `adopt!`: passes kinds that are declared elsewhere to the generator.
 
-use darling::{FromMeta, ast::NestedMeta};
+use darling::ast::NestedMeta;
 use proc_macro2::{Span, TokenStream};
-use quote::{ToTokens, format_ident, quote, quote_spanned};
-use syn::{Expr, Ident, Meta, Path};
+use quote::{format_ident, quote, quote_spanned};
+use syn::{Ident, Meta, Path};
 
 use crate::{
-    attr::{self, Genclient},
+    attr::{
+        self,
+        adopt::{AdoptKeys, CustomResourceKeys},
+    },
     crate_path::crate_path,
     errors::Errors,
     verbs,
 };
-
-#[derive(Default, FromMeta)]
-#[darling(default)]
-pub(crate) struct AdoptKeys {
-    #[darling(rename = "crate")]
-    krate: Option<Path>,
-    built_in: Kinds,
-    custom_resources: Kinds,
-}
-
-/// The types of `[Pod, a::Widget(status, readonly)]`.
-#[derive(Default)]
-struct Kinds(Vec<Meta>);
-
-impl FromMeta for Kinds {
-    fn from_expr(expr: &Expr) -> darling::Result<Self> {
-        let Expr::Array(array) = expr else {
-            return Err(darling::Error::custom("expected a list of types, such as `[Pod, Service]`").with_span(expr));
-        };
-        let mut errors = darling::Error::accumulator();
-        let kind = |elem: &Expr| {
-            let kind = syn::parse2(elem.to_token_stream()).ok().filter(|meta| !matches!(meta, Meta::NameValue(_)));
-            kind.ok_or_else(|| darling::Error::custom("expected a type, such as `Pod`").with_span(elem))
-        };
-        let kinds = array.elems.iter().filter_map(|elem| errors.handle(kind(elem))).collect();
-        errors.finish_with(Kinds(kinds))
-    }
-}
-
-/// The keys in parentheses after a type of kube's derive.
-#[derive(Default, FromMeta)]
-#[darling(default)]
-pub(crate) struct CustomResourceKeys {
-    status: darling::util::Flag,
-    #[darling(flatten)]
-    genclient: Genclient,
-}
 
 /// A type of kube's derive, with its keys.
 struct Kind {

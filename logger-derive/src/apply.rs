@@ -1,32 +1,20 @@
 //! `#[derive(ApplyConfiguration)]`: emits the shape of a type as data for the generator of apply configurations.
 
-use darling::{FromMeta, util::Flag};
 use proc_macro2::{Group, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
-use syn::{Attribute, Data, DeriveInput, Field, Fields, Ident, LitStr, Meta, Path, ext::IdentExt, spanned::Spanned};
+use syn::{Attribute, Data, DeriveInput, Field, Fields, Ident, LitStr, Meta, ext::IdentExt, spanned::Spanned};
 
 use crate::{
-    attr,
+    attr::{
+        self,
+        apply::{FieldAttr, TypeAttr},
+        docs::docs,
+        literal,
+    },
     defaults::parse::inside_option,
     emit::in_const_block,
     errors::{Errors, Expanded},
 };
-
-/// `#[apply(..)]` on a type.
-#[derive(Default, FromMeta)]
-#[darling(default)]
-pub(crate) struct TypeAttr {
-    #[darling(rename = "crate")]
-    krate: Option<Path>,
-}
-
-/// `#[apply(..)]` on a field.
-#[derive(Default, FromMeta)]
-#[darling(default)]
-pub(crate) struct FieldAttr {
-    /// The field is applied atomically.
-    atomic: Flag,
-}
 
 pub(crate) fn derive(input: &DeriveInput, krate: &TokenStream) -> Expanded {
     let mut errors = Errors::default();
@@ -87,7 +75,7 @@ impl AppliedField {
     fn meta(&self, of: &Ident, krate: &TokenStream) -> TokenStream {
         let AppliedField { index, field, serde, .. } = self;
         let name = field.ident.as_ref().map(|ident| ident.unraw().to_string());
-        let (rename, flatten, docs) = (optional(serde.rename.as_ref()), serde.flatten, attr::docs(&field.attrs));
+        let (rename, flatten, docs) = (optional(serde.rename.as_ref()), serde.flatten, docs(&field.attrs));
         quote! {
             #krate::apply::Field {
                 name: #name,
@@ -159,7 +147,7 @@ fn check_rename_all(attrs: &[Attribute], errors: &mut Errors) {
 
 /// Emits the impls of a struct whose fields are applied one by one.
 fn emit_struct(input: &DeriveInput, krate: &TokenStream, fields: &[AppliedField]) -> TokenStream {
-    let (ident, docs, of) = (&input.ident, attr::docs(&input.attrs), type_data(input, krate));
+    let (ident, docs, of) = (&input.ident, docs(&input.attrs), type_data(input, krate));
     let rename_all = attr::keys("serde", &input.attrs).into_iter().find_map(|meta| match meta {
         Meta::NameValue(value) if value.path.is_ident("rename_all") => literal(&value),
         _ => None,
@@ -222,13 +210,6 @@ fn assert_atomic_value(ty: &TokenStream, krate: &TokenStream) -> TokenStream {
             fn assert_atomic_value<T: #krate::apply::AtomicValue>() {}
             assert_atomic_value::<#ty>();
         };
-    }
-}
-
-pub(crate) fn literal(value: &syn::MetaNameValue) -> Option<LitStr> {
-    match attr::ungrouped(&value.value) {
-        syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) => Some(text.clone()),
-        _ => None,
     }
 }
 

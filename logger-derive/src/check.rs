@@ -4,10 +4,10 @@ use kubewright_names::{
     resource::{is_camel_case_kind, is_kind},
     validation::is_dns_1035_label,
 };
-use syn::LitStr;
+use syn::{LitStr, Path};
 
 use crate::{
-    attr::SerdeDefault,
+    attr::serde::SerdeDefault,
     conversion,
     errors::Errors,
     indexes, lifecycle, methods,
@@ -240,4 +240,13 @@ fn starts_with(path: &LitStr, prefixes: &[&str], errors: &mut Errors) {
         let expected: Vec<_> = prefixes.iter().map(|prefix| format!("`{prefix}`")).collect();
         errors.push(path, format_args!("invalid path: expected a path that starts with {}", expected.join(" or ")));
     }
+}
+
+/// Returns the message for a derive of serde on a kind or a list.
+pub(crate) fn serde_conflict(derive: &str, path: &Path) -> String {
+    let name = path.segments.last().map_or_else(String::new, |last| last.ident.to_string());
+    format!(
+        "conflicts with `{derive}`, which implements `{name}`, because it writes and validates `apiVersion` and \
+         `kind`; remove this"
+    )
 }

@@ -1,24 +1,10 @@
 //! `#[k8s(conversion(..))]`: how the API server converts objects between the versions of a kind.
 
-use darling::{FromMeta, util::Flag};
 use kubewright_names::validation::{is_dns_1035_label, is_dns_1123_label, is_dns_1123_subdomain};
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::{Attribute, LitInt, LitStr};
 
-use crate::{attr, emit::option, errors::Errors, model::Kind};
-
-/// The keys of `conversion(..)`.
-#[derive(Default, FromMeta)]
-#[darling(default)]
-pub(crate) struct Conversion {
-    webhook: Flag,
-    none: Option<LitStr>,
-    service: Option<LitStr>,
-    namespace: Option<LitStr>,
-    path: Option<LitStr>,
-    port: Option<LitInt>,
-}
+use crate::{attr::k8s::Conversion, emit::option, errors::Errors, model::Kind};
 
 impl Conversion {
     /// Returns the keys that belong to `service`, with their names.
@@ -100,11 +86,6 @@ fn check_alternatives(kind: &Kind, conversion: &Conversion, errors: &mut Errors)
 /// Whether it is a path of segments, as the API server requires.
 fn is_url_path(path: &str) -> bool {
     path == "/" || path.strip_prefix('/').is_some_and(|path| path.split('/').all(is_dns_1123_subdomain))
-}
-
-/// Whether the type derives `Convert`, whose attribute the derive of `Object` receives as well.
-pub(crate) fn is_converted(attrs: &[Attribute]) -> bool {
-    attr::named("convert", attrs).next().is_some()
 }
 
 /// Emits the conversion of the definition, an `Option`.

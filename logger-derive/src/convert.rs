@@ -4,7 +4,6 @@
 //! declares a plan, which refers to the fields of the hub by these hashes: their types and JSON names are not known to
 //! the macro. Types are compared by rustc, names by `const` functions of `kubewright_core::conversion::check`.
 
-pub(crate) mod attr;
 mod check;
 mod field;
 mod hub;
@@ -16,8 +15,10 @@ use proc_macro2::{Literal, Span, TokenStream};
 use quote::quote;
 use syn::{DeriveInput, Path, spanned::Spanned};
 
-use crate::errors::{Errors, Expanded};
-use attr::HubKey;
+use crate::{
+    attr::convert::HubKey,
+    errors::{Errors, Expanded},
+};
 use model::{Body, ConvertType};
 
 /// Expands `#[derive(Convert)]`. All errors are reported at once.

@@ -1,36 +1,18 @@
 //! `#[derive(DeepCopy)]`: emits a field-by-field copy.
 
-use darling::{
-    FromMeta,
-    util::{Flag, PathList},
-};
 use kubewright_names::case::snake_case;
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{Data, DataEnum, DeriveInput, Field, Fields, Generics, Ident, Index, Member, Path, Type, spanned::Spanned};
 
 use crate::{
-    attr, defaults,
+    attr::{
+        self,
+        deep_copy::{FieldAttr, TypeAttr},
+    },
+    defaults,
     errors::{Errors, Expanded},
 };
-
-/// `#[deep_copy(..)]` on a type.
-#[derive(Default, FromMeta)]
-#[darling(default)]
-pub(crate) struct TypeAttr {
-    #[darling(rename = "crate")]
-    krate: Option<Path>,
-    /// `+k8s:deepcopy-gen:interfaces=`
-    #[darling(rename = "dyn")]
-    traits: PathList,
-}
-
-/// `#[deep_copy(..)]` on a field.
-#[derive(Default, FromMeta)]
-#[darling(default)]
-pub(crate) struct FieldAttr {
-    clone: Flag,
-}
 
 pub(crate) fn derive(input: &DeriveInput, krate: &TokenStream) -> Expanded {
     let mut errors = Errors::default();

@@ -8,11 +8,13 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{Attribute, Data, DeriveInput, Field, Fields, Ident, LitStr, Type, ext::IdentExt, spanned::Spanned};
 
 use crate::{
-    attr::{self, CrateOnly},
+    attr::{
+        self,
+        defaults::{CrateOnly, Value},
+    },
     crate_path::crate_path,
     errors::Errors,
 };
-use parse::Value;
 
 /// Expands the item to itself with serde attributes, and the functions they refer to. All errors are reported at once.
 pub(crate) fn expand(args: TokenStream, item: TokenStream) -> TokenStream {

@@ -2,14 +2,18 @@
 
 use std::collections::HashSet;
 
-use darling::{FromMeta, ast::NestedMeta};
+use darling::ast::NestedMeta;
 use kubewright_names::{case::is_snake_case, resource::is_group, version::is_version};
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
-use syn::{Attribute, Expr, Ident, LitStr, Meta, Path};
+use syn::{Expr, Ident, LitStr, Meta, Path};
 
 use crate::{
-    attr::{self, ungrouped},
+    attr::{
+        self,
+        group_version::{GroupVersionKeys, Kinds, Listed},
+        ungrouped,
+    },
     crate_path::crate_path,
     errors::Errors,
     grammar,
@@ -31,53 +35,6 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
         true => declaration.emit(),
         false => declaration.placeholder(&named_types(&items), errors),
     }
-}
-
-#[derive(Default, FromMeta)]
-#[darling(default)]
-pub(crate) struct GroupVersionKeys {
-    #[darling(rename = "crate")]
-    krate: Option<Path>,
-    group: Option<LitStr>,
-    version: Option<LitStr>,
-    group_ident: Option<LitStr>,
-    kinds: Option<Kinds>,
-}
-
-/// `[Widget, #[cfg(feature = "list")] WidgetList]`
-#[derive(Default)]
-struct Kinds(Vec<Listed<Ident>>);
-
-/// A listed type, with its `cfg` attributes.
-#[derive(PartialEq)]
-struct Listed<T> {
-    cfgs: Vec<Attribute>,
-    ty: T,
-}
-
-impl FromMeta for Kinds {
-    fn from_expr(expr: &Expr) -> darling::Result<Self> {
-        let Expr::Array(array) = expr else {
-            return Err(
-                darling::Error::custom("expected a list of types: `kinds = [Widget, WidgetList]`").with_span(expr)
-            );
-        };
-        let mut errors = darling::Error::accumulator();
-        let kinds = array.elems.iter().filter_map(|elem| errors.handle(plain_name(elem))).collect();
-        errors.finish_with(Kinds(kinds))
-    }
-}
-
-fn plain_name(expr: &Expr) -> darling::Result<Listed<Ident>> {
-    let message = "expected the name of a type in this module; re-export types of other modules here with `pub use`";
-    let error = || darling::Error::custom(message).with_span(expr);
-    let Expr::Path(path) = ungrouped(expr) else { return Err(error()) };
-    if let Some(attr) = path.attrs.iter().find(|attr| !attr.path().is_ident("cfg")) {
-        let message = "unsupported attribute: a listed type can have `#[cfg(..)]` only; remove it";
-        return Err(darling::Error::custom(message).with_span(attr));
-    }
-    let ty = path.path.get_ident().cloned().ok_or_else(error)?;
-    Ok(Listed { cfgs: path.attrs.clone(), ty })
 }
 
 /// Returns the types that a rejected declaration lists: every path value of a key other than `crate`.

@@ -1,19 +1,11 @@
 //! `#[genclient(index(..))]`: the indexes of a kind's informer.
 
-use darling::FromMeta;
 use kubewright_names::case::is_snake_case;
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
-use syn::{Path, spanned::Spanned};
+use syn::spanned::Spanned;
 
-use crate::{errors::Errors, model::Kind};
-
-/// `index(name = by_state, by = path::function)`
-#[derive(FromMeta)]
-pub(crate) struct Index {
-    pub(crate) name: Path,
-    by: Path,
-}
+use crate::{attr::genclient::Index, errors::Errors, model::Kind};
 
 /// Checks the names of the indexes, and that there is an informer.
 pub(crate) fn check(kind: &Kind, errors: &mut Errors) {

@@ -6,7 +6,6 @@ mod adopt;
 mod apply;
 mod attr;
 mod check;
-mod columns;
 mod conversion;
 mod convert;
 mod crate_path;

@@ -1,26 +1,11 @@
 //! `#[k8s(lifecycle(..))]`: the releases that introduce, deprecate and remove a kind. Go's
 //! `+k8s:prerelease-lifecycle-gen`.
 
-use darling::FromMeta;
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
-use syn::{
-    Attribute, Expr, ExprLit, Lit, LitStr, Meta, MetaNameValue, Path, Token, punctuated::Punctuated, spanned::Spanned,
-};
+use syn::{LitStr, spanned::Spanned};
 
-use crate::{attr, errors::Errors, model::Kind};
-
-/// The keys of `lifecycle(..)`.
-#[derive(FromMeta)]
-pub(crate) struct Lifecycle {
-    introduced: LitStr,
-    #[darling(default)]
-    deprecated: Option<LitStr>,
-    #[darling(default)]
-    removed: Option<LitStr>,
-    #[darling(default)]
-    replacement: Option<Path>,
-}
+use crate::{attr::k8s::Lifecycle, errors::Errors, model::Kind};
 
 /// A release of the product that serves the kind: major and minor version.
 type Release = (u32, u32);
@@ -109,21 +94,4 @@ fn option(value: Option<TokenStream>) -> TokenStream {
         Some(value) => quote!(::core::option::Option::Some(#value)),
         None => quote!(::core::option::Option::None),
     }
-}
-
-/// Returns the note of Rust's own `#[deprecated]`, empty if it has none. rustc reports errors in it.
-pub(crate) fn deprecation_note(attrs: &[Attribute]) -> Option<String> {
-    let text = |value: &Expr| match value {
-        Expr::Lit(ExprLit { lit: Lit::Str(note), .. }) => Some(note.value()),
-        _ => None,
-    };
-    let note = attr::named("deprecated", attrs).next().map(|attr| match &attr.meta {
-        Meta::Path(_) => None,
-        Meta::NameValue(note) => text(&note.value),
-        Meta::List(_) => attr
-            .parse_args_with(Punctuated::<MetaNameValue, Token![,]>::parse_terminated)
-            .ok()
-            .and_then(|keys| text(&keys.iter().find(|key| key.path.is_ident("note"))?.value)),
-    })?;
-    Some(note.unwrap_or_default())
 }

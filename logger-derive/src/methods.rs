@@ -1,28 +1,14 @@
 //! Extension methods of `#[genclient]`: verbs under another name, on a subresource, or with other types.
 
-use darling::FromMeta;
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote};
-use syn::{LitStr, Path};
 
 use crate::{
+    attr::genclient::Method,
     errors::Errors,
     grammar::verbs::{METHOD_VERBS, VERBS},
     model::Kind,
 };
-
-/// `#[genclient(method(..))]`: Go's `+genclient:method=`.
-#[derive(FromMeta)]
-pub(crate) struct Method {
-    pub(crate) name: Path,
-    verb: Path,
-    #[darling(default)]
-    subresource: Option<LitStr>,
-    #[darling(default)]
-    input: Option<Path>,
-    #[darling(default)]
-    result: Option<Path>,
-}
 
 /// The methods that a client has in addition to its verbs.
 const RESERVED: [&str; 4] = ["cluster", "get_opt", "get_with", "namespaced"];

@@ -9,10 +9,17 @@ use syn::{
 };
 
 use crate::{
-    attr::{self, Genclient, K8s, K8sList, SerdeContainer, SerdeDefault, SerdeField, ungrouped_type},
-    conversion,
+    attr::{
+        self,
+        convert::is_converted,
+        docs::{deprecation_note, docs},
+        genclient::Genclient,
+        k8s::{K8s, K8sList},
+        serde::{SerdeContainer, SerdeDefault, SerdeField, is_serde_derive},
+        ungrouped_type,
+    },
+    check::serde_conflict,
     errors::Errors,
-    lifecycle,
     policy::{self, Policy},
 };
 
@@ -70,8 +77,8 @@ impl Kind {
             genclient: attr::named("genclient", &input.attrs).next().map(|attr| (attr.clone(), genclient)),
             k8s,
             policies,
-            converts: conversion::is_converted(&input.attrs),
-            deprecated: lifecycle::deprecation_note(&input.attrs),
+            converts: is_converted(&input.attrs),
+            deprecated: deprecation_note(&input.attrs),
             incomplete,
         }
     }
@@ -116,15 +123,15 @@ impl Root {
                 ),
             );
         }
-        for path in attr::derives(&input.attrs).iter().filter(|path| attr::is_serde_derive(path)) {
-            errors.push(path, attr::serde_conflict(derive, path));
+        for path in attr::derives(&input.attrs).iter().filter(|path| is_serde_derive(path)) {
+            errors.push(path, serde_conflict(derive, path));
         }
         let fields = named_fields(input, derive, errors);
         Root {
             ident: input.ident.clone(),
             krate: krate.clone(),
             registered: input.ident.clone(),
-            docs: attr::docs(&input.attrs),
+            docs: docs(&input.attrs),
             named_fields: fields.map(|fields| fields.filter_map(|f| RootField::parse(f, camel_case, errors)).collect()),
         }
     }

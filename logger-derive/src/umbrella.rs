@@ -4,7 +4,9 @@ use proc_macro2::TokenStream;
 use syn::{Attribute, Data, DeriveInput, Field, Fields};
 
 use crate::{
-    apply, attr, conversion, convert, crate_path, deep_copy, emit,
+    apply,
+    attr::{self, convert::is_converted},
+    convert, crate_path, deep_copy, emit,
     errors::{Errors, Expanded},
     schema,
 };
@@ -45,7 +47,7 @@ pub(crate) fn expand(input: &DeriveInput, derives: &[Derive]) -> TokenStream {
 
 /// Returns the derive of the conversion, if the type declares one.
 fn convert_part(input: &DeriveInput) -> &'static [Derive] {
-    if conversion::is_converted(&input.attrs) { &[convert::derive] } else { &[] }
+    if is_converted(&input.attrs) { &[convert::derive] } else { &[] }
 }
 
 /// Reports what a nested type cannot have. Precedes the other derives, whose own messages assume that they stand alone.
@@ -69,7 +71,7 @@ fn check_type(input: &DeriveInput, krate: &TokenStream) -> Expanded {
 /// Reports `#[convert(..)]` in a type that does not declare its conversion, where it would have no effect.
 fn check_convert(input: &DeriveInput, _: &TokenStream) -> Expanded {
     let mut errors = Errors::default();
-    if !conversion::is_converted(&input.attrs) {
+    if !is_converted(&input.attrs) {
         for attr in attrs(input).flat_map(|attrs| attr::named("convert", attrs)) {
             let message = "no effect without a conversion of the type; add `#[convert(hub)]` or `#[convert(hub = \
                            path::Type)]` to the type";

@@ -1,70 +1,13 @@
 //! The verbs of `#[genclient]`: the operations that the client of a kind has.
 
-use darling::{Error, FromMeta, Result};
 use quote::ToTokens;
-use syn::{Expr, Ident};
 
 use crate::{
-    attr::Genclient,
+    attr::genclient::{Genclient, VerbList},
     errors::Errors,
     grammar::verbs::{READONLY, STATUS_VERBS, VERBS},
     model::Kind,
 };
-
-/// `[get, list]`
-pub(crate) struct VerbList(pub(crate) Vec<Ident>);
-
-impl FromMeta for VerbList {
-    fn from_expr(expr: &Expr) -> Result<Self> {
-        let Expr::Array(array) = expr else {
-            return Err(Error::custom("expected a list of verbs, such as `[get, list]`").with_span(expr));
-        };
-        let mut errors = Error::accumulator();
-        let verbs: Vec<Ident> = array.elems.iter().filter_map(|verb| errors.handle(self::verb(verb))).collect();
-        for (i, verb) in verbs.iter().enumerate().filter(|(i, verb)| verbs[..*i].contains(verb)) {
-            errors.push(Error::custom(format_args!("duplicate verb `{verb}`; keep one")).with_span(&verbs[i]));
-        }
-        if array.elems.is_empty() {
-            errors
-                .push(Error::custom("empty list of verbs; for a client without verbs use `no_verbs`").with_span(array));
-        }
-        errors.finish_with(VerbList(verbs))
-    }
-}
-
-fn verb(expr: &Expr) -> Result<Ident> {
-    let word = match expr {
-        Expr::Path(path) => path.path.get_ident(),
-        _ => None,
-    };
-    let words = VERBS.map(|(word, _)| word);
-    match word {
-        Some(word) if words.iter().any(|known| word == known) => Ok(word.clone()),
-        Some(word) => {
-            let similar = words.into_iter().find(|known| is_similar(&word.to_string(), known));
-            let hint = similar.map_or_else(String::new, |known| format!("did you mean `{known}`? "));
-            let expected = words.map(|word| format!("`{word}`")).join(", ");
-            Err(Error::custom(format_args!("unknown verb `{word}`; {hint}expected one of {expected}")).with_span(expr))
-        }
-        None => Err(Error::custom("expected a verb, such as `get`").with_span(expr)),
-    }
-}
-
-/// Whether the names are equal except for case and underscores (Go's spelling), or except for one letter.
-fn is_similar(written: &str, known: &str) -> bool {
-    let plain = |word: &str| word.to_lowercase().replace('_', "");
-    let (written, known) = (plain(written), plain(known));
-    let without_one = |word: &str, other: &str| {
-        (0..word.len()).any(|i| {
-            word.is_char_boundary(i) && {
-                let mut shorter = word.to_owned();
-                shorter.remove(i);
-                shorter == other
-            }
-        })
-    };
-    written == known || without_one(&written, &known) || without_one(&known, &written)
-}
 
 impl Kind {
     /// Whether its client can write the status: without the field it would clear the status that others write.
@@ -135,18 +78,5 @@ pub(crate) fn check_status_verbs(client: &Genclient, has_status: bool, add: &str
                 format_args!("`{verb}` requires the status subresource and its field; add {add} or remove this"),
             );
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn misspelt_verbs_are_similar() {
-        for (written, known) in [("gett", "get"), ("ge", "get"), ("updateStatus", "update_status"), ("List", "list")] {
-            assert!(is_similar(written, known), "{written}");
-        }
-        assert!(!is_similar("explode", "list") && !is_similar("", "get"));
     }
 }

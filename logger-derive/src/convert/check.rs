@@ -6,11 +6,11 @@ use std::collections::BTreeSet;
 use proc_macro2::Span;
 use syn::{Ident, ext::IdentExt};
 
-use super::{
-    attr::{FieldAttr, HubKey, ReasonOrReasons, TypeAttr, WordOrNames},
-    model::{Body, ConvertField, ConvertType, ConvertVariant, Payload},
+use super::model::{Body, ConvertField, ConvertType, ConvertVariant, Payload};
+use crate::{
+    attr::convert::{FieldAttr, HubKey, ReasonOrReasons, TypeAttr, WordOrNames},
+    errors::Errors,
 };
-use crate::errors::Errors;
 
 pub(super) fn check(of: &ConvertType, errors: &mut Errors) {
     match of.attr.hub {

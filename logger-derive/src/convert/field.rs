@@ -5,12 +5,11 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::{Expr, ExprLit, Ident, Lit, Path, ext::IdentExt, spanned::Spanned};
 
 use super::{
-    attr::TypeAttr,
     location,
     model::{ConvertField, ConvertType},
     name_hash,
 };
-use crate::apply::located_at;
+use crate::{apply::located_at, attr::convert::TypeAttr};
 
 /// Emits the items of a struct, and the body of the function that returns its conversion.
 pub(super) fn emit_struct(of: &ConvertType, hub: &Path, fields: &[ConvertField]) -> (TokenStream, TokenStream) {

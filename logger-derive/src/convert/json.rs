@@ -4,7 +4,10 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{Attribute, Meta};
 
-use crate::{apply::literal, attr, errors::Errors};
+use crate::{
+    attr::{self, literal},
+    errors::Errors,
+};
 
 /// The serde attributes of a type.
 pub(super) struct JsonType {

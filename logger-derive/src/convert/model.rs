@@ -3,11 +3,16 @@
 use proc_macro2::{Span, TokenStream};
 use syn::{Attribute, Data, DeriveInput, Field, Fields, Ident, LitStr, Type, Variant, ext::IdentExt, spanned::Spanned};
 
-use super::{
-    attr::{FieldAttr, TypeAttr, VariantAttr},
-    json::{JsonField, JsonType},
+use super::json::{JsonField, JsonType};
+use crate::{
+    attr::{
+        self,
+        convert::{FieldAttr, TypeAttr, VariantAttr},
+        schema::SchemaAttr,
+    },
+    defaults::parse::inside_option,
+    errors::Errors,
 };
-use crate::{attr, defaults::parse::inside_option, errors::Errors, schema::parse::SchemaAttr};
 
 /// A type that derives `Convert`.
 pub(super) struct ConvertType {

@@ -5,12 +5,14 @@ use quote::{format_ident, quote};
 use syn::{Ident, LitStr, Path, ext::IdentExt};
 
 use super::{
-    attr::{ReasonOrReasons, WordOrNames},
     field::{Emitted, conversion},
     location,
     model::{ConvertType, ConvertVariant, Payload},
 };
-use crate::apply::located_at;
+use crate::{
+    apply::located_at,
+    attr::convert::{ReasonOrReasons, WordOrNames},
+};
 
 /// Emits the items of an enum, and the body of the function that returns its conversion.
 pub(super) fn emit(of: &ConvertType, hub: &Path, variants: &[ConvertVariant]) -> (TokenStream, TokenStream) {

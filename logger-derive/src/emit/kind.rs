@@ -6,7 +6,12 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::LitStr;
 
 use super::{option, wire};
-use crate::{attr::Scale, columns::PrintColumn, conversion, indexes, lifecycle, methods, model::Kind, policy};
+use crate::{
+    attr::{columns::PrintColumn, k8s::Scale},
+    conversion, indexes, lifecycle, methods,
+    model::Kind,
+    policy,
+};
 
 pub(super) fn emit(kind: &Kind) -> TokenStream {
     let krate = &kind.root.krate;

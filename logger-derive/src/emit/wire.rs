@@ -5,7 +5,7 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::{Index, Type, spanned::Spanned};
 
 use crate::{
-    attr::SerdeDefault,
+    attr::serde::SerdeDefault,
     model::{Root, RootField},
 };
 

@@ -10,15 +10,14 @@ use syn::{Attribute, Item, Macro, parse_quote};
 use super::*;
 use crate::{
     adopt, apply,
-    attr::{CrateOnly, DefinitionMetadata, Genclient, K8s, K8sList, Scale, SerdeContainer, SerdeField, Subresource},
-    conversion::Conversion,
-    deep_copy, defaults, emit, group_version,
-    indexes::Index,
-    lifecycle::Lifecycle,
-    methods::Method,
-    policy::{ParamsKeys, PolicyKeys},
-    schema::parse,
-    umbrella,
+    attr::{
+        self,
+        genclient::{Genclient, Index, Method},
+        k8s::{Conversion, DefinitionMetadata, K8s, K8sList, Lifecycle, Scale, Subresource},
+        policy::{ParamsKeys, PolicyKeys},
+        serde::{SerdeContainer, SerdeField},
+    },
+    deep_copy, defaults, emit, group_version, umbrella,
 };
 
 /// Returns the keys that darling lists for an unknown one. Its message omits the list if it has ten or more.
@@ -48,29 +47,32 @@ fn table_matches_the_parser() {
         (k8s::METADATA, parsed_keys::<DefinitionMetadata>()),
         (k8s::CONVERSION, parsed_keys::<Conversion>()),
         (k8s::LIFECYCLE, parsed_keys::<Lifecycle>()),
-        (macros::DEFAULTS, parsed_keys::<CrateOnly>()),
-        (fields::DEFAULT, parsed_keys::<defaults::parse::DefaultKeys>()),
+        (macros::DEFAULTS, parsed_keys::<attr::defaults::CrateOnly>()),
+        (fields::DEFAULT, parsed_keys::<attr::defaults::DefaultKeys>()),
         (k8s::LIST, parsed_keys::<K8sList>()),
         (super::policy::POLICY, parsed_keys::<PolicyKeys>()),
         (super::policy::PARAMS, parsed_keys::<ParamsKeys>()),
         (fields::SERDE_ROOT, parsed_keys::<SerdeContainer>()),
         (fields::SERDE_FIELD, parsed_keys::<SerdeField>()),
-        (fields::DEEP_COPY, parsed_keys::<deep_copy::TypeAttr>()),
-        (fields::DEEP_COPY_FIELD, parsed_keys::<deep_copy::FieldAttr>()),
-        (fields::APPLY, parsed_keys::<apply::TypeAttr>()),
-        (fields::APPLY_FIELD, parsed_keys::<apply::FieldAttr>()),
-        (convert::CONVERT, parsed_keys::<crate::convert::attr::TypeAttr>()),
-        (convert::CONVERT_FIELD, parsed_keys::<crate::convert::attr::FieldAttr>()),
-        (convert::CONVERT_VARIANT, parsed_keys::<crate::convert::attr::VariantAttr>()),
-        (macros::GROUP_VERSION, parsed_keys::<group_version::GroupVersionKeys>()),
-        (schema::RULE, parsed_keys::<parse::Validation>()),
-        (schema::KEYS, parsed_keys::<parse::EachKey>()),
-        (schema::FIELD_COLUMN, parsed_keys::<parse::ColumnKeys>()),
-        (schema::EXTERNAL, parsed_keys::<parse::ExternalDocs>()),
-        (macros::ADOPT, parsed_keys::<adopt::AdoptKeys>()),
+        (fields::DEEP_COPY, parsed_keys::<attr::deep_copy::TypeAttr>()),
+        (fields::DEEP_COPY_FIELD, parsed_keys::<attr::deep_copy::FieldAttr>()),
+        (fields::APPLY, parsed_keys::<attr::apply::TypeAttr>()),
+        (fields::APPLY_FIELD, parsed_keys::<attr::apply::FieldAttr>()),
+        (convert::CONVERT, parsed_keys::<attr::convert::TypeAttr>()),
+        (convert::CONVERT_FIELD, parsed_keys::<attr::convert::FieldAttr>()),
+        (convert::CONVERT_VARIANT, parsed_keys::<attr::convert::VariantAttr>()),
+        (macros::GROUP_VERSION, parsed_keys::<attr::group_version::GroupVersionKeys>()),
+        (schema::RULE, parsed_keys::<attr::schema::Validation>()),
+        (schema::KEYS, parsed_keys::<attr::schema::EachKey>()),
+        (schema::FIELD_COLUMN, parsed_keys::<attr::schema::ColumnKeys>()),
+        (schema::EXTERNAL, parsed_keys::<attr::schema::ExternalDocs>()),
+        (macros::ADOPT, parsed_keys::<attr::adopt::AdoptKeys>()),
         (
             macros::ADOPTED,
-            parsed_keys::<adopt::CustomResourceKeys>().into_iter().filter(|key| is_accepted_by_adopt(key)).collect(),
+            parsed_keys::<attr::adopt::CustomResourceKeys>()
+                .into_iter()
+                .filter(|key| is_accepted_by_adopt(key))
+                .collect(),
         ),
     ];
     for (section, expected) in &parsed {
@@ -78,7 +80,7 @@ fn table_matches_the_parser() {
     }
     let schema_sections = [&schema::SCHEMA_TYPE, &schema::SCHEMA_FIELD, &schema::SCHEMA_EACH];
     let together: BTreeSet<String> = schema_sections.iter().flat_map(|section| keys(section)).collect();
-    assert_eq!(together, parsed_keys::<parse::SchemaAttr>(), "`#[schema(..)]` in all its places");
+    assert_eq!(together, parsed_keys::<attr::schema::SchemaAttr>(), "`#[schema(..)]` in all its places");
     let not_parsed_by_darling = [
         schema::SCHEMA_TYPE.title,
         schema::SCHEMA_FIELD.title,

@@ -3,8 +3,9 @@
 use kubewright_names::{cel::is_identifier, validation::is_dns_1123_subdomain};
 use syn::LitStr;
 
-use super::{DefaultValue, Policy, PolicyKeys};
+use super::Policy;
 use crate::{
+    attr::policy::{DefaultValue, PolicyKeys},
     errors::Errors,
     grammar::{
         self,

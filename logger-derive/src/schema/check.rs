@@ -10,12 +10,13 @@ use syn::{
     punctuated::Punctuated,
 };
 
-use super::{
-    parse::{Each, Names, Number, SchemaAttr, SchemaType, Validation, has_serde_key},
-    updates,
-};
+use super::{parse::SchemaType, updates};
 use crate::{
-    attr,
+    attr::{
+        self,
+        schema::{Each, Names, Number, SchemaAttr, Validation},
+        serde::has_serde_key,
+    },
     errors::Errors,
     grammar::{self, Section},
 };

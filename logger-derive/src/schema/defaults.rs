@@ -6,16 +6,19 @@ use quote::{ToTokens, format_ident, quote};
 use syn::{Attribute, Data, DeriveInput, Field, Meta, WherePredicate, ext::IdentExt, parse_quote};
 
 use super::{
-    fields_mut, parse,
+    fields_mut,
     shadow::{self_type, without_self},
 };
-use crate::attr::{self, SerdeDefault};
+use crate::attr::{
+    self,
+    serde::{SerdeDefault, has_serde_key, remove_serde_key},
+};
 
 /// Moves the default of a type to its fields, because the shadow has no `Default`. Returns the functions of the
 /// defaults.
 pub(super) fn transfer(input: &DeriveInput, shadow: &mut DeriveInput, krate: &TokenStream) -> Option<TokenStream> {
     let default = container_default(&input.attrs);
-    parse::remove_serde_key(&mut shadow.attrs, "default");
+    remove_serde_key(&mut shadow.attrs, "default");
     for field in fields_mut(&mut shadow.data) {
         add_unserialized_default(field, default.is_some(), krate);
     }
@@ -74,7 +77,7 @@ fn container_default(attrs: &[Attribute]) -> Option<SerdeDefault> {
 }
 
 fn takes_container_default(field: &Field) -> bool {
-    !["default", "flatten", "skip"].iter().any(|key| parse::has_serde_key(&field.attrs, key))
+    !["default", "flatten", "skip"].iter().any(|key| has_serde_key(&field.attrs, key))
 }
 
 /// Adds a default to the schema that serde does not serialize: decoding sets it, so that the server must, too. schemars
@@ -83,7 +86,7 @@ fn add_unserialized_default(field: &mut Field, has_container_default: bool, krat
     let default = attr::key("serde", "default", &field.attrs);
     let takes_container_default = has_container_default && takes_container_default(field);
     let has_default = default.is_some() || takes_container_default;
-    if !has_default || !parse::remove_serde_key(&mut field.attrs, "skip_serializing_if") {
+    if !has_default || !remove_serde_key(&mut field.attrs, "skip_serializing_if") {
         return;
     }
     // A zero value is usually absent in JSON, and the server need not set it, unless it is explicit.

@@ -5,9 +5,8 @@ use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::{Ident, LitStr, ext::IdentExt};
 
-use super::parse::{
-    Bounds, Column, ExternalDocs, Names, Number, Scalar, SchemaAttr, SchemaField, SchemaType, Validation, Values,
-};
+use super::parse::{SchemaField, SchemaType};
+use crate::attr::schema::{Bounds, Column, ExternalDocs, Names, Number, Scalar, SchemaAttr, Validation, Values};
 
 /// A JSON value that is emitted as a constant.
 pub(super) enum Json {

@@ -4,8 +4,7 @@ use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{Data, DeriveInput, Field, Fields, GenericArgument, PathArguments, Type, spanned::Spanned};
 
-use super::parse::has_serde_key;
-use crate::defaults::parse::mentions;
+use crate::{attr::serde::has_serde_key, defaults::parse::mentions};
 
 /// Emits the checks of all maps in the fields, and for a type that is not a string in JSON the marker that rejects it
 /// as a key.

@@ -3,10 +3,8 @@
 use kubewright_names::cel::escape;
 use syn::{Ident, LitStr};
 
-use super::{
-    emit::Json,
-    parse::{Bounds, EachKey, Names, Number, Scalar, SchemaAttr, Unique, Validation},
-};
+use super::emit::Json;
+use crate::attr::schema::{Bounds, EachKey, Names, Number, Scalar, SchemaAttr, Unique, Validation};
 
 /// A rule with its message, and with a reason other than `FieldValueInvalid`.
 struct Rule {

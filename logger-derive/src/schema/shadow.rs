@@ -4,8 +4,8 @@ use proc_macro2::{Group, Ident, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::{Attribute, Data, DeriveInput, Expr, Meta, ext::IdentExt, parse_quote};
 
-use super::{defaults, fields_mut, parse, parse::SchemaType};
-use crate::attr;
+use super::{defaults, fields_mut, parse::SchemaType};
+use crate::attr::{self, docs::docs, serde::has_serde_key};
 
 /// Returns the shadow, and the functions that its attributes refer to.
 pub(super) fn emit(
@@ -28,7 +28,7 @@ pub(super) fn emit(
     }
     retain_schemars_attributes(&mut shadow.attrs, krate);
     let functions = defaults::transfer(input, &mut shadow, krate);
-    if attr::key("schemars", "rename", &input.attrs).is_none() && !parse::has_serde_key(&input.attrs, "rename") {
+    if attr::key("schemars", "rename", &input.attrs).is_none() && !has_serde_key(&input.attrs, "rename") {
         let name = schema_name(input);
         shadow.attrs.push(parse_quote!(#[schemars(rename = #name)]));
     }
@@ -82,7 +82,7 @@ fn description(attrs: &[Attribute], krate: &TokenStream) -> Option<Attribute> {
     if !has_docs || attr::key("schemars", "description", attrs).is_some() {
         return None;
     }
-    let docs = attr::docs(attrs);
+    let docs = docs(attrs);
     Some(match syn::parse2::<Expr>(docs.clone()) {
         Ok(Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. })) => {
             let text = text.value();

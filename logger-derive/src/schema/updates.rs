@@ -4,9 +4,12 @@ use syn::{Data, DeriveInput, Field, Fields, Ident};
 
 use super::{
     check::{JsonType, is_option, json_type},
-    parse::{Names, SchemaAttr, SchemaType},
+    parse::SchemaType,
 };
-use crate::errors::Errors;
+use crate::{
+    attr::schema::{Names, SchemaAttr},
+    errors::Errors,
+};
 
 /// The values of `update`.
 const UPDATES: [&str; 5] = ["no_set", "no_unset", "no_modify", "no_add_item", "no_remove_item"];

@@ -1,7 +1,7 @@
 //! The keys of `#[convert(..)]` on types, fields and variants.
 
 use darling::{Error, FromMeta, Result, ast::NestedMeta};
-use syn::{Expr, ExprLit, ExprPath, Ident, Lit, LitStr, Meta, Path};
+use syn::{Attribute, Expr, ExprLit, ExprPath, Ident, Lit, LitStr, Meta, Path};
 
 /// `#[convert(..)]` on a type.
 #[derive(Default, FromMeta)]
@@ -325,4 +325,9 @@ fn reasons(items: &[NestedMeta], expected: &str) -> Result<Vec<(Ident, LitStr)>>
     let reason = |(name, value): (Ident, Expr)| reason(&value, expected).map(|reason| (name, reason));
     let reasons = pairs.filter_map(|pair| errors.handle(reason(pair))).collect();
     errors.finish_with(reasons)
+}
+
+/// Whether the type derives `Convert`, whose attribute the derive of `Object` receives as well.
+pub(crate) fn is_converted(attrs: &[Attribute]) -> bool {
+    super::named("convert", attrs).next().is_some()
 }
