@@ -10,9 +10,10 @@ use crate::{
         self,
         adopt::{AdoptKeys, CustomResourceKeys},
     },
+    check,
     crate_path::crate_path,
     errors::Errors,
-    verbs,
+    model::granted_verbs,
 };
 
 /// A type of kube's derive, with its keys.
@@ -304,8 +305,8 @@ impl Kind {
 
     fn check(&self, errors: &mut Errors) {
         let CustomResourceKeys { status, genclient } = &self.keys;
-        verbs::check_conflicts(&self.path, genclient, errors);
-        verbs::check_status_verbs(genclient, status.is_present(), "the key `status`", errors);
+        check::check_conflicts(&self.path, genclient, errors);
+        check::check_status_verbs(genclient, status.is_present(), "the key `status`", errors);
         if genclient.non_namespaced.is_present() {
             let message = "the scope is that of kube's derive; remove this";
             errors.extend(syn::Error::new(genclient.non_namespaced.span(), message));
@@ -320,7 +321,7 @@ impl Kind {
     }
 
     fn verbs(&self) -> Vec<Ident> {
-        let verbs = self.keys.genclient.verbs(self.keys.status.is_present());
+        let verbs = granted_verbs(&self.keys.genclient, self.keys.status.is_present());
         verbs.into_iter().map(|verb| format_ident!("{verb}")).collect()
     }
 
@@ -413,7 +414,7 @@ impl Kind {
                 const _: () = ::core::assert!(KubeFacts::<#path>::HAS_STATUS || !KubeFacts::<#path>::IS_KIND, #message);
             };
         }
-        if genclient.verbs(true) == genclient.verbs(false) {
+        if granted_verbs(genclient, true) == granted_verbs(genclient, false) {
             return quote!();
         }
         let message = format!(

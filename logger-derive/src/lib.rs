@@ -6,23 +6,17 @@ mod adopt;
 mod apply;
 mod attr;
 mod check;
-mod conversion;
 mod convert;
 mod crate_path;
 mod deep_copy;
 mod defaults;
 mod emit;
 mod errors;
+mod expand;
 mod grammar;
 mod group_version;
-mod indexes;
-mod lifecycle;
-mod methods;
 mod model;
-mod policy;
 mod schema;
-mod umbrella;
-mod verbs;
 
 use proc_macro::TokenStream;
 use syn::{DeriveInput, parse_macro_input};
@@ -38,7 +32,7 @@ use syn::{DeriveInput, parse_macro_input};
 #[doc = include_str!("../docs/deep_copy.md")]
 #[proc_macro_derive(DeepCopy, attributes(deep_copy, default))]
 pub fn derive_deep_copy(input: TokenStream) -> TokenStream {
-    umbrella::expand(&parse_macro_input!(input as DeriveInput), &[deep_copy::derive]).into()
+    expand::expand(&parse_macro_input!(input as DeriveInput), &[deep_copy::derive]).into()
 }
 
 /// Derives the input for the generation of an apply configuration: on a kind, and on each type in it.
@@ -49,7 +43,7 @@ pub fn derive_deep_copy(input: TokenStream) -> TokenStream {
 #[doc = include_str!("../docs/apply_configuration.md")]
 #[proc_macro_derive(ApplyConfiguration, attributes(apply, serde))]
 pub fn derive_apply_configuration(input: TokenStream) -> TokenStream {
-    umbrella::expand(&parse_macro_input!(input as DeriveInput), &[apply::derive]).into()
+    expand::expand(&parse_macro_input!(input as DeriveInput), &[apply::derive]).into()
 }
 
 /// Derives the conversion of a type between versions of a kind.
@@ -82,7 +76,7 @@ pub fn derive_apply_configuration(input: TokenStream) -> TokenStream {
 #[doc = include_str!("../docs/convert.md")]
 #[proc_macro_derive(Convert, attributes(convert, schema, serde))]
 pub fn derive_convert(input: TokenStream) -> TokenStream {
-    umbrella::expand(&parse_macro_input!(input as DeriveInput), &[convert::derive]).into()
+    expand::expand(&parse_macro_input!(input as DeriveInput), &[convert::derive]).into()
 }
 
 /// Derives schemars' `JsonSchema` with the constraints of `#[schema(..)]` on the type and its fields.
@@ -108,7 +102,7 @@ pub fn derive_convert(input: TokenStream) -> TokenStream {
 #[doc = include_str!("../docs/crd_schema.md")]
 #[proc_macro_derive(CrdSchema, attributes(schema, schemars, serde))]
 pub fn derive_crd_schema(input: TokenStream) -> TokenStream {
-    umbrella::expand(&parse_macro_input!(input as DeriveInput), &[schema::derive]).into()
+    expand::expand(&parse_macro_input!(input as DeriveInput), &[schema::derive]).into()
 }
 
 /// Derives a Kubernetes kind from a struct with the fields `metadata`, `spec`, `status` and others.
@@ -143,7 +137,7 @@ pub fn derive_crd_schema(input: TokenStream) -> TokenStream {
 #[doc = include_str!("../docs/object.md")]
 #[proc_macro_derive(Object, attributes(genclient, k8s, policy, serde))]
 pub fn derive_object(input: TokenStream) -> TokenStream {
-    umbrella::expand(&parse_macro_input!(input as DeriveInput), &[emit::object]).into()
+    expand::expand(&parse_macro_input!(input as DeriveInput), &[expand::object]).into()
 }
 
 /// Derives the list of a kind from a struct with the fields `metadata: ListMeta` and `items: Vec<Kind>`.
@@ -155,7 +149,7 @@ pub fn derive_object(input: TokenStream) -> TokenStream {
 #[doc = include_str!("../docs/object_list.md")]
 #[proc_macro_derive(ObjectList, attributes(genclient, k8s, serde))]
 pub fn derive_object_list(input: TokenStream) -> TokenStream {
-    umbrella::expand(&parse_macro_input!(input as DeriveInput), &[emit::object_list]).into()
+    expand::expand(&parse_macro_input!(input as DeriveInput), &[expand::object_list]).into()
 }
 
 /// Derives everything that a type in a kind needs: [`CrdSchema`](macro@CrdSchema), [`DeepCopy`](macro@DeepCopy),
@@ -176,7 +170,7 @@ pub fn derive_object_list(input: TokenStream) -> TokenStream {
     attributes(apply, convert, deep_copy, default, genclient, k8s, policy, schema, schemars, serde)
 )]
 pub fn derive_api_type(input: TokenStream) -> TokenStream {
-    umbrella::api_type(&parse_macro_input!(input as DeriveInput)).into()
+    expand::api_type(&parse_macro_input!(input as DeriveInput)).into()
 }
 
 /// Derives everything that a kind needs, and generates its list type: [`Object`](macro@Object) and the derives of
@@ -208,7 +202,7 @@ pub fn derive_api_type(input: TokenStream) -> TokenStream {
     attributes(apply, convert, deep_copy, default, genclient, k8s, policy, schema, schemars, serde)
 )]
 pub fn derive_api_object(input: TokenStream) -> TokenStream {
-    umbrella::api_object(&parse_macro_input!(input as DeriveInput)).into()
+    expand::api_object(&parse_macro_input!(input as DeriveInput)).into()
 }
 
 /// Declares the defaults of fields once, for decoding, the schema and `Default`.

@@ -48,6 +48,12 @@ pub(crate) struct Index {
     pub(crate) by: Path,
 }
 
+impl Index {
+    pub(crate) fn name(&self) -> String {
+        self.name.get_ident().map(ToString::to_string).unwrap_or_default()
+    }
+}
+
 /// `[get, list]`
 pub(crate) struct VerbList(pub(crate) Vec<Ident>);
 

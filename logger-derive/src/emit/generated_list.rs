@@ -1,8 +1,8 @@
 //! Emits the list type of a kind that derives `ApiObject`, with the impls of `ObjectList`.
 
 use proc_macro2::{Span, TokenStream};
-use quote::{format_ident, quote};
-use syn::{DeriveInput, Ident, ext::IdentExt, parse_quote};
+use quote::quote;
+use syn::{DeriveInput, parse_quote};
 
 use super::{in_const_block, list, placeholder};
 use crate::{
@@ -12,14 +12,14 @@ use crate::{
 };
 
 /// Returns the list type; placeholder impls belong to a rejected kind.
-pub(super) fn emit(input: &DeriveInput, kind: &Kind, is_rejected: bool) -> TokenStream {
+pub(crate) fn emit(input: &DeriveInput, kind: &Kind, is_rejected: bool) -> TokenStream {
     let (ident, krate) = (&input.ident, &kind.root.krate);
     let struct_of_list = declaration(input, kind);
     // The errors of a rejected kind are reported on the kind.
     let mut model = List::parse(&struct_of_list, krate, &mut Errors::default());
     model.root.registered = ident.clone();
     let impls = match is_rejected {
-        true => placeholder::list(&struct_of_list, &model),
+        true => placeholder::list(&model),
         false => in_const_block(list::emit(&model)),
     };
     let (name, deep_copy) = (&struct_of_list.ident, deep_copy::derive(&struct_of_list, krate).items);
@@ -44,25 +44,19 @@ pub(super) fn emit(input: &DeriveInput, kind: &Kind, is_rejected: bool) -> Token
     }
 }
 
-/// Returns the name of the list type.
-pub(super) fn name(kind: &Kind) -> Ident {
-    let ident = &kind.root.ident;
-    format_ident!("{}List", ident.unraw(), span = ident.span())
-}
-
 fn declaration(input: &DeriveInput, kind: &Kind) -> DeriveInput {
     let DeriveInput { ident, vis, .. } = input;
-    let (krate, name) = (&kind.root.krate, name(kind));
+    let (krate, name) = (&kind.root.krate, kind.list_name());
     // Lints about code at the location of the kind would be about code of the user.
     let mut item = ident.clone();
     item.set_span(ident.span().located_at(Span::call_site()));
-    let (docs, of_items) = (format!("A list of {} objects.", kind.kind()), format!("The {} objects.", kind.kind()));
+    let (docs, items_docs) = (format!("A list of {} objects.", kind.kind()), format!("The {} objects.", kind.kind()));
     parse_quote! {
         #[doc = #docs]
         #vis struct #name {
             #[doc = "Standard list metadata."]
             pub metadata: #krate::wire::ListMeta,
-            #[doc = #of_items]
+            #[doc = #items_docs]
             pub items: ::std::vec::Vec<#item>,
         }
     }

@@ -1,19 +1,16 @@
 //! Emits the impls of a kind.
 
-use kubewright_names::resource::plural;
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
-use syn::LitStr;
+use syn::{LitStr, Path, spanned::Spanned};
 
-use super::{option, wire};
+use super::{conversion, indexes, lifecycle, methods, option, policy, root, wire};
 use crate::{
     attr::{columns::PrintColumn, k8s::Scale},
-    conversion, indexes, lifecycle, methods,
     model::Kind,
-    policy,
 };
 
-pub(super) fn emit(kind: &Kind) -> TokenStream {
+pub(crate) fn emit(kind: &Kind) -> TokenStream {
     let krate = &kind.root.krate;
     let (name, plural) = (kind.kind(), kind.plural());
     let scope = match kind.is_namespaced() {
@@ -21,7 +18,7 @@ pub(super) fn emit(kind: &Kind) -> TokenStream {
         false => quote!(#krate::k8s_openapi::ClusterResourceScope),
     };
     let parts = [
-        kind.root.resource_impls(quote!(#name), quote!(#plural), scope, quote!(#krate::wire::ObjectMeta)),
+        root::resource_impls(&kind.root, quote!(#name), quote!(#plural), scope, quote!(#krate::wire::ObjectMeta)),
         api_kind(kind),
         verb_markers(kind),
         wire::emit(&kind.root, &["metadata"]),
@@ -29,17 +26,12 @@ pub(super) fn emit(kind: &Kind) -> TokenStream {
     parts.into_iter().collect()
 }
 
-impl Kind {
-    fn plural(&self) -> String {
-        self.k8s.plural.as_ref().map_or_else(|| plural(&self.kind()), LitStr::value)
-    }
-
-    pub(super) fn is_namespaced(&self) -> bool {
-        match (&self.k8s.scope, &self.genclient) {
-            (Some(scope), _) => scope.value() != "Cluster",
-            (None, Some((_, client))) => !client.non_namespaced.is_present(),
-            (None, None) => true,
-        }
+/// Emits the assertion that the list of the kind is the declared one.
+pub(crate) fn assert_list(kind: &Kind, list: &Path) -> TokenStream {
+    let (ident, krate) = (&kind.root.ident, &kind.root.krate);
+    quote_spanned! {list.span()=>
+        #[allow(deprecated)]
+        const _: fn(<#ident as #krate::Listed>::List) -> #list = |list| list;
     }
 }
 
@@ -53,7 +45,7 @@ fn api_kind(kind: &Kind) -> TokenStream {
     let (ident, krate, docs) = (&kind.root.ident, &kind.root.krate, &kind.root.docs);
     let (name, rust_name, plural) = (kind.kind(), kind.root.name(), kind.plural());
     let list_kind = format!("{name}List");
-    let singular = kind.k8s.singular.as_ref().map_or_else(|| name.to_lowercase(), LitStr::value);
+    let singular = kind.singular();
     let (short_names, categories) = (&kind.k8s.short_names, &kind.k8s.categories);
     let scope = format_ident!("{}", if kind.is_namespaced() { "Namespaced" } else { "Cluster" });
     let genclient = kind.genclient.is_some();

@@ -2,64 +2,42 @@
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
-use syn::{Ident, Type, spanned::Spanned};
+use syn::{Type, spanned::Spanned};
 
-use super::wire;
-use crate::{
-    attr,
-    model::{List, RootField},
-};
+use super::{root, wire};
+use crate::model::{List, RootField};
 
-pub(super) fn emit(list: &List) -> TokenStream {
+pub(crate) fn emit(list: &List) -> TokenStream {
     let krate = &list.root.krate;
-    let Some((items, item)) = list.items().and_then(|items| Some((items, items.vec_item()?))) else {
+    let Some((items, item)) = list.items().zip(list.item()) else {
         return TokenStream::new();
     };
     let parts = [
-        list.root.resource_impls(
+        root::resource_impls(
+            &list.root,
             quote!(LIST_KIND),
             quote_spanned!(item.span()=> <#item as #krate::Kind>::API_KIND.plural),
             quote_spanned!(item.span()=> <#item as #krate::k8s_openapi::Resource>::Scope),
             quote!(#krate::wire::ListMeta),
         ),
-        list.root.root_type(quote!(List(API_LIST)), None),
+        root::root_type(&list.root, quote!(List(API_LIST)), None),
         kind_list(list, items, item),
         wire::emit(&list.root, &["metadata", &items.json_name]),
     ];
     parts.into_iter().collect()
 }
 
-impl List {
-    /// Returns the field other than the metadata.
-    pub(crate) fn items(&self) -> Option<&RootField> {
-        self.root.fields().iter().find(|field| field.json_name != "metadata")
-    }
-
-    /// Returns `Widget` for `WidgetList`, with the span of the latter.
-    pub(crate) fn kind_by_name(&self) -> Option<Ident> {
-        let name = self.root.name();
-        let kind = name.strip_suffix("List").filter(|kind| !kind.is_empty())?;
-        Some(Ident::new(kind, self.root.ident.span()))
-    }
-
-    /// Whether its name is that of the type of its items and `List`.
-    fn is_named_after(&self, item: &Type) -> bool {
-        let Type::Path(item) = attr::ungrouped_type(item) else { return false };
-        self.kind_by_name().is_some_and(|kind| attr::is_named(&item.path, &kind.to_string()))
-    }
-
-    /// Returns the list kind: the declared one, or that of the items by convention, or the name of the type.
-    fn list_kind(&self, item: &Type) -> TokenStream {
-        let krate = &self.root.krate;
-        match &self.k8s.kind {
-            Some(kind) => quote!(#kind),
-            None if self.is_named_after(item) => {
-                quote_spanned!(item.span()=> <#item as #krate::Kind>::API_KIND.default_list_kind)
-            }
-            None => {
-                let name = self.root.name();
-                quote!(#name)
-            }
+/// Returns the list kind: the declared one, or that of the items by convention, or the name of the type.
+fn list_kind(list: &List, item: &Type) -> TokenStream {
+    let krate = &list.root.krate;
+    match &list.k8s.kind {
+        Some(kind) => quote!(#kind),
+        None if list.is_named_after(item) => {
+            quote_spanned!(item.span()=> <#item as #krate::Kind>::API_KIND.default_list_kind)
+        }
+        None => {
+            let name = list.root.name();
+            quote!(#name)
         }
     }
 }
@@ -67,7 +45,7 @@ impl List {
 fn kind_list(list: &List, items: &RootField, item: &Type) -> TokenStream {
     let (ident, krate, docs) = (&list.root.ident, &list.root.krate, &list.root.docs);
     let metadata = list.root.metadata();
-    let (list_kind, field, json_name) = (list.list_kind(item), &items.ident, &items.json_name);
+    let (list_kind, field, json_name) = (list_kind(list, item), &items.ident, &items.json_name);
     let item_kind = quote_spanned!(item.span()=> <#item as #krate::Kind>::API_KIND.kind);
     quote! {
         const LIST_KIND: &'static ::core::primitive::str = #list_kind;

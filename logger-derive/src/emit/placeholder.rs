@@ -3,17 +3,16 @@
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
-use syn::{DeriveInput, Generics};
+use syn::Generics;
 
 use crate::{
-    attr,
     grammar::verbs::VERBS,
-    model::{Kind, List},
+    model::{Kind, List, Root},
 };
 
-pub(super) fn kind(input: &DeriveInput, kind: &Kind) -> TokenStream {
-    let (ident, krate) = (&input.ident, &kind.root.krate);
-    let generics = bounded(&input.generics, krate);
+pub(crate) fn kind(kind: &Kind) -> TokenStream {
+    let Root { ident, krate, .. } = &kind.root;
+    let generics = bounded(&kind.root);
     let (impl_generics, ty_generics, where_clause) = generics.split_for_impl();
     let scope = match kind.is_namespaced() {
         true => quote!(NamespaceResourceScope),
@@ -21,7 +20,7 @@ pub(super) fn kind(input: &DeriveInput, kind: &Kind) -> TokenStream {
     };
     let meta = quote!(#krate::wire::ObjectMeta);
     let type_meta = quote!(#krate::meta::TypeMeta::Kind(#krate::meta::ApiKind::DEFAULT));
-    let parts = [resource(input, krate, &meta, &scope), object(input, krate, &type_meta), wire(input, krate)];
+    let parts = [resource(&kind.root, &meta, &scope), object(&kind.root, &type_meta), wire(&kind.root)];
     let verbs = VERBS.map(|(_, verb)| format_ident!("{verb}"));
     quote! {
         #(#parts)*
@@ -35,27 +34,27 @@ pub(super) fn kind(input: &DeriveInput, kind: &Kind) -> TokenStream {
     }
 }
 
-pub(super) fn list(input: &DeriveInput, list: &List) -> TokenStream {
+pub(crate) fn list(list: &List) -> TokenStream {
     let krate = &list.root.krate;
     let meta = quote!(#krate::wire::ListMeta);
     let type_meta = quote!(#krate::meta::TypeMeta::List(#krate::meta::ApiList::PLACEHOLDER));
     let parts = [
-        resource(input, krate, &meta, &quote!(NamespaceResourceScope)),
-        object(input, krate, &type_meta),
-        wire(input, krate),
-        kind_list(input, list),
+        resource(&list.root, &meta, &quote!(NamespaceResourceScope)),
+        object(&list.root, &type_meta),
+        wire(&list.root),
+        kind_list(list),
     ];
     parts.into_iter().collect()
 }
 
 /// Emits the impls that connect a list to its kind: that of its items, or else the one that its name implies.
-fn kind_list(input: &DeriveInput, list: &List) -> TokenStream {
-    let (ident, krate) = (&input.ident, &list.root.krate);
-    let items = list.items().and_then(|items| items.vec_item()).map(|item| quote!(#item));
+fn kind_list(list: &List) -> TokenStream {
+    let Root { ident, krate, .. } = &list.root;
+    let items = list.item().map(|item| quote!(#item));
     let Some(item) = items.or_else(|| list.kind_by_name().map(|kind| quote!(#kind))) else {
         return TokenStream::new();
     };
-    if !input.generics.params.is_empty() {
+    if list.root.is_generic() {
         return TokenStream::new();
     }
     quote! {
@@ -75,9 +74,9 @@ fn kind_list(input: &DeriveInput, list: &List) -> TokenStream {
     }
 }
 
-fn resource(input: &DeriveInput, krate: &TokenStream, meta: &TokenStream, scope: &TokenStream) -> TokenStream {
-    let ident = &input.ident;
-    let (impl_generics, ty_generics, where_clause) = input.generics.split_for_impl();
+fn resource(root: &Root, meta: &TokenStream, scope: &TokenStream) -> TokenStream {
+    let Root { ident, krate, generics, .. } = root;
+    let (impl_generics, ty_generics, where_clause) = generics.split_for_impl();
     quote! {
         impl #impl_generics #krate::k8s_openapi::Resource for #ident #ty_generics #where_clause {
             const API_VERSION: &'static ::core::primitive::str = "";
@@ -95,9 +94,9 @@ fn resource(input: &DeriveInput, krate: &TokenStream, meta: &TokenStream, scope:
     }
 }
 
-fn object(input: &DeriveInput, krate: &TokenStream, type_meta: &TokenStream) -> TokenStream {
-    let ident = &input.ident;
-    let generics = bounded(&input.generics, krate);
+fn object(root: &Root, type_meta: &TokenStream) -> TokenStream {
+    let Root { ident, krate, .. } = root;
+    let generics = bounded(root);
     let (impl_generics, ty_generics, where_clause) = generics.split_for_impl();
     quote! {
         impl #impl_generics #krate::RootType for #ident #ty_generics #where_clause {
@@ -109,10 +108,10 @@ fn object(input: &DeriveInput, krate: &TokenStream, type_meta: &TokenStream) -> 
     }
 }
 
-fn wire(input: &DeriveInput, krate: &TokenStream) -> TokenStream {
-    let ident = &input.ident;
-    let (impl_generics, ty_generics, where_clause) = input.generics.split_for_impl();
-    let mut de = input.generics.clone();
+fn wire(root: &Root) -> TokenStream {
+    let Root { ident, krate, generics, .. } = root;
+    let (impl_generics, ty_generics, where_clause) = generics.split_for_impl();
+    let mut de = generics.clone();
     de.params.insert(0, syn::parse_quote!('de));
     let (de_generics, _, _) = de.split_for_impl();
     let serialize = quote! {
@@ -130,17 +129,15 @@ fn wire(input: &DeriveInput, krate: &TokenStream) -> TokenStream {
         }
     };
     // A conflicting derive is already reported.
-    let derives = attr::derives(&input.attrs);
-    let is_derived = |name: &str| derives.iter().any(|path| attr::is_named(path, name));
-    let serialize = (!is_derived("Serialize")).then_some(serialize);
-    let deserialize = (!is_derived("Deserialize")).then_some(deserialize);
+    let serialize = (!root.derives("Serialize")).then_some(serialize);
+    let deserialize = (!root.derives("Deserialize")).then_some(deserialize);
     quote!(#serialize #deserialize)
 }
 
 /// Adds all other required bounds to a generic type, which is rejected only for being generic.
-fn bounded(generics: &Generics, krate: &TokenStream) -> Generics {
-    let mut generics = generics.clone();
-    if !generics.params.is_empty() {
+fn bounded(root: &Root) -> Generics {
+    let (mut generics, krate) = (root.generics.clone(), &root.krate);
+    if root.is_generic() {
         generics.make_where_clause().predicates.push(syn::parse_quote! {
             Self: ::core::clone::Clone + ::core::fmt::Debug + ::core::marker::Send + ::core::marker::Sync
                 + #krate::DeepCopy + 'static

@@ -17,7 +17,7 @@ use crate::{
         policy::{ParamsKeys, PolicyKeys},
         serde::{SerdeContainer, SerdeField},
     },
-    deep_copy, defaults, emit, group_version, umbrella,
+    deep_copy, defaults, expand, group_version,
 };
 
 /// Returns the keys that darling lists for an unknown one. Its message omits the list if it has ten or more.
@@ -173,7 +173,7 @@ fn expanded(example: &str, section: &str) -> TokenStream {
         );
     }
     if name == "convert" || section.contains("derives Convert") {
-        return umbrella::expand(&convert_input(&example, section), &[crate::convert::derive]);
+        return expand::expand(&convert_input(&example, section), &[crate::convert::derive]);
     }
     if name == "default" {
         return defaults::expand(quote!(), quote!(#[derive(Deserialize)] struct Widget { #example size: i32 }));
@@ -183,7 +183,7 @@ fn expanded(example: &str, section: &str) -> TokenStream {
     let (on_type, on_field) = if is_of_field { (quote!(), example) } else { (example, quote!()) };
     if section == k8s::LIST.title {
         let list = parse_quote!(#on_type struct WidgetList { metadata: ListMeta, items: Vec<Widget> });
-        return umbrella::expand(&list, &[emit::object_list]);
+        return expand::expand(&list, &[expand::object_list]);
     }
     let client = match mentions(&on_type, "unserved") {
         true => quote!(#[k8s(scope = "Namespaced")]),
@@ -200,15 +200,13 @@ fn expanded(example: &str, section: &str) -> TokenStream {
         }
     };
     match name.as_str() {
-        "schema" | "schemars" => {
-            umbrella::expand(&schema_input(&on_type, &on_field, section), &[crate::schema::derive])
-        }
-        "deep_copy" => umbrella::expand(&input, &[deep_copy::derive]),
+        "schema" | "schemars" => expand::expand(&schema_input(&on_type, &on_field, section), &[crate::schema::derive]),
+        "deep_copy" => expand::expand(&input, &[deep_copy::derive]),
         "apply" => applied(&input),
         "derive" => quote!(),
         "serde" if section.contains("ApplyConfiguration") => applied(&input),
-        _ if mentions(&on_type, "list = ") => umbrella::api_object(&input),
-        _ => umbrella::expand(&input, &[emit::object]),
+        _ if mentions(&on_type, "list = ") => expand::api_object(&input),
+        _ => expand::expand(&input, &[expand::object]),
     }
 }
 
@@ -241,7 +239,7 @@ fn convert_input(example: &TokenStream, section: &str) -> syn::DeriveInput {
 }
 
 fn applied(input: &syn::DeriveInput) -> TokenStream {
-    umbrella::expand(input, &[apply::derive])
+    expand::expand(input, &[apply::derive])
 }
 
 fn mentions(example: &TokenStream, word: &str) -> bool {

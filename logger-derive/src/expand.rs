@@ -1,13 +1,16 @@
 //! `#[derive(ApiType)]` and `#[derive(ApiObject)]`: several derives of one type, with one report of their errors.
 
 use proc_macro2::TokenStream;
+use quote::quote;
 use syn::{Attribute, Data, DeriveInput, Field, Fields};
 
 use crate::{
     apply,
     attr::{self, convert::is_converted},
-    convert, crate_path, deep_copy, emit,
+    check, convert, crate_path, deep_copy,
+    emit::{self, in_const_block, placeholder, root::root_type},
     errors::{Errors, Expanded},
+    model::{Kind, List},
     schema,
 };
 
@@ -28,9 +31,9 @@ pub(crate) fn api_object(input: &DeriveInput) -> TokenStream {
     let is_struct = matches!(&input.data, Data::Struct(data) if matches!(data.fields, Fields::Named(_)));
     match is_struct {
         true => {
-            expand(input, &[&[emit::api_object as Derive, check_convert][..], &PARTS, convert_part(input)].concat())
+            expand(input, &[&[object_with_list as Derive, check_convert][..], &PARTS, convert_part(input)].concat())
         }
-        false => expand(input, &[emit::api_object, schema::derive, deep_copy::derive]),
+        false => expand(input, &[object_with_list, schema::derive, deep_copy::derive]),
     }
 }
 
@@ -48,6 +51,57 @@ pub(crate) fn expand(input: &DeriveInput, derives: &[Derive]) -> TokenStream {
 /// Returns the derive of the conversion, if the type declares one.
 fn convert_part(input: &DeriveInput) -> &'static [Derive] {
     if is_converted(&input.attrs) { &[convert::derive] } else { &[] }
+}
+
+/// Expands `#[derive(Object)]`. All errors are reported at once.
+pub(crate) fn object(input: &DeriveInput, krate: &TokenStream) -> Expanded {
+    let mut errors = Errors::default();
+    let kind = Kind::parse(input, "Object", krate, &mut errors);
+    check::kind(&kind, &mut errors);
+    let impls = kind_impls(&kind, errors.is_empty(), root_type(&kind.root, quote!(Kind(API_KIND)), None));
+    Expanded { errors, items: impls }
+}
+
+/// Expands the part of `#[derive(ApiObject)]` that is `Object`, and the list of the kind.
+fn object_with_list(input: &DeriveInput, krate: &TokenStream) -> Expanded {
+    let mut errors = Errors::default();
+    let kind = Kind::parse(input, "ApiObject", krate, &mut errors);
+    check::kind(&kind, &mut errors);
+    let is_accepted = errors.is_empty();
+    let (root_type, list) = match &kind.k8s.list {
+        Some(list) => (root_type(&kind.root, quote!(Kind(API_KIND)), None), emit::kind::assert_list(&kind, list)),
+        // A generic kind is rejected.
+        None if kind.root.is_generic() => (TokenStream::new(), TokenStream::new()),
+        None => {
+            let list = kind.list_name();
+            let meta = quote!(KindWithList(API_KIND, <#list as #krate::KindList>::API_LIST));
+            (root_type(&kind.root, meta, Some(&list)), emit::generated_list::emit(input, &kind, !is_accepted))
+        }
+    };
+    let impls = kind_impls(&kind, is_accepted, root_type);
+    Expanded { errors, items: quote!(#impls #list) }
+}
+
+/// Expands `#[derive(ObjectList)]`. All errors are reported at once.
+pub(crate) fn object_list(input: &DeriveInput, krate: &TokenStream) -> Expanded {
+    let mut errors = Errors::default();
+    let list = List::parse(input, krate, &mut errors);
+    check::list(&list, &mut errors);
+    let items = match errors.is_empty() {
+        true => in_const_block(emit::list::emit(&list)),
+        false => placeholder::list(&list),
+    };
+    Expanded { errors, items }
+}
+
+fn kind_impls(kind: &Kind, is_accepted: bool, root_type: TokenStream) -> TokenStream {
+    match is_accepted {
+        true => {
+            let impls = emit::kind::emit(kind);
+            in_const_block(quote!(#impls #root_type))
+        }
+        false => placeholder::kind(kind),
+    }
 }
 
 /// Reports what a nested type cannot have. Precedes the other derives, whose own messages assume that they stand alone.

@@ -1,48 +1,16 @@
-//! The verbs of `#[genclient]`: the operations that the client of a kind has.
+//! The checks of the verbs of `#[genclient(..)]`.
 
 use quote::ToTokens;
 
 use crate::{
     attr::genclient::{Genclient, VerbList},
     errors::Errors,
-    grammar::verbs::{READONLY, STATUS_VERBS, VERBS},
+    grammar::verbs::STATUS_VERBS,
     model::Kind,
 };
 
-impl Kind {
-    /// Whether its client can write the status: without the field it would clear the status that others write.
-    fn has_status(&self) -> bool {
-        self.k8s.subresource.status.is_present() && !self.root.lacks("status")
-    }
-
-    /// Returns the marker traits of the granted verbs, in the order of [`VERBS`].
-    pub(crate) fn verbs(&self) -> Vec<&'static str> {
-        let of = |(_, client): &(_, Genclient)| client.verbs(self.has_status());
-        self.genclient.as_ref().map_or_else(Vec::new, of)
-    }
-}
-
-impl Genclient {
-    /// Returns the marker traits of the verbs that this grants a kind with or without a status, in the order of
-    /// [`VERBS`].
-    pub(crate) fn verbs(&self, has_status: bool) -> Vec<&'static str> {
-        VERBS.into_iter().filter(|(word, _)| self.grants(word, has_status)).map(|(_, marker)| marker).collect()
-    }
-
-    fn grants(&self, word: &str, has_status: bool) -> bool {
-        let is_listed = |list: &Option<VerbList>| {
-            list.as_ref().is_some_and(|VerbList(verbs)| verbs.iter().any(|verb| verb == word))
-        };
-        !self.no_verbs.is_present()
-            && (!STATUS_VERBS.contains(&word) || (has_status && !self.no_status.is_present()))
-            && (!self.readonly.is_present() || READONLY.contains(&word))
-            && (self.only_verbs.is_none() || is_listed(&self.only_verbs))
-            && !is_listed(&self.skip_verbs)
-    }
-}
-
 /// Checks that the keys for verbs do not conflict, and that listed verbs of the status have a status subresource.
-pub(crate) fn check(kind: &Kind, errors: &mut Errors) {
+pub(super) fn check(kind: &Kind, errors: &mut Errors) {
     let Some((attr, client)) = &kind.genclient else { return };
     check_conflicts(attr, client, errors);
     let missing = match kind.k8s.subresource.status.is_present() {

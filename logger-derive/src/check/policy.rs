@@ -3,7 +3,6 @@
 use kubewright_names::{cel::is_identifier, validation::is_dns_1123_subdomain};
 use syn::LitStr;
 
-use super::Policy;
 use crate::{
     attr::policy::{DefaultValue, PolicyKeys},
     errors::Errors,
@@ -11,7 +10,7 @@ use crate::{
         self,
         policy::{ACTIONS, FAILURE_POLICIES, NOT_FOUND, OPERATIONS, REASONS, REINVOCATIONS},
     },
-    model::Kind,
+    model::{Kind, Policy},
 };
 
 /// What an attribute declares.
@@ -33,13 +32,13 @@ impl Declared {
 }
 
 /// Checks each attribute, and then those of the same policy together.
-pub(crate) fn check(kind: &Kind, errors: &mut Errors) {
+pub(super) fn check(kind: &Kind, errors: &mut Errors) {
     for (i, policy) in kind.policies.iter().enumerate() {
         let Some(declared) = declared(policy, errors) else { continue };
         check_keys(&policy.keys, declared, errors);
         check_values(&policy.keys, errors);
         match declared {
-            Declared::Rule => check_rule(&policy.keys, errors),
+            Declared::Rule => check_rule(policy, errors),
             Declared::Default => check_default(&policy.keys, errors),
             Declared::Variable => check_variable(policy, &kind.policies[..i], errors),
         }
@@ -49,10 +48,12 @@ pub(crate) fn check(kind: &Kind, errors: &mut Errors) {
 
 /// An attribute declares exactly one rule, default or variable.
 fn declared(policy: &Policy, errors: &mut Errors) -> Option<Declared> {
-    let PolicyKeys { rule, default_value, variable, .. } = &policy.keys;
-    let default = default_value.as_ref().map(|DefaultValue(text)| text);
-    let found =
-        [(Declared::Rule, rule.as_ref()), (Declared::Default, default), (Declared::Variable, variable.as_ref())];
+    let PolicyKeys { rule, variable, .. } = &policy.keys;
+    let found = [
+        (Declared::Rule, rule.as_ref()),
+        (Declared::Default, policy.default_value()),
+        (Declared::Variable, variable.as_ref()),
+    ];
     let mut found = found.into_iter().filter_map(|(declared, text)| Some((declared, text?)));
     let Some((first, _)) = found.next() else {
         if !policy.incomplete {
@@ -70,7 +71,7 @@ fn declared(policy: &Policy, errors: &mut Errors) -> Option<Declared> {
 fn check_keys(keys: &PolicyKeys, declared: Declared, errors: &mut Errors) {
     use Declared::{Default, Rule, Variable};
     let policies = [Rule, Default].as_slice();
-    let of_params = keys.params.as_ref().map(|params| &params.api_version);
+    let params = keys.params.as_ref().map(|params| &params.api_version);
     let known: [(&str, Option<&LitStr>, &[Declared]); 12] = [
         ("message", keys.message.as_ref(), &[Rule]),
         ("message_expression", keys.message_expression.as_ref(), &[Rule]),
@@ -82,12 +83,12 @@ fn check_keys(keys: &PolicyKeys, declared: Declared, errors: &mut Errors) {
         ("when", keys.when.as_ref(), policies),
         ("operations", keys.operations.first(), policies),
         ("failure_policy", keys.failure_policy.as_ref(), policies),
-        ("params", of_params, policies),
+        ("params", params, policies),
         ("name", keys.name.as_ref(), policies),
     ];
-    for (key, text, of) in known {
-        if let Some(text) = text.filter(|_| !of.contains(&declared)) {
-            let with: Vec<String> = of.iter().map(|declared| format!("`{}`", declared.key())).collect();
+    for (key, text, accepted_by) in known {
+        if let Some(text) = text.filter(|_| !accepted_by.contains(&declared)) {
+            let with: Vec<String> = accepted_by.iter().map(|declared| format!("`{}`", declared.key())).collect();
             let message = format!("`{key}` has no effect on a `{}`; use it with {}", declared.key(), with.join(" or "));
             errors.push(text, message);
         }
@@ -136,12 +137,13 @@ fn check_choice(text: Option<&LitStr>, known: &[&str], errors: &mut Errors) {
 }
 
 /// A message has one line, and a request is not both denied and warned about.
-fn check_rule(keys: &PolicyKeys, errors: &mut Errors) {
+fn check_rule(policy: &Policy, errors: &mut Errors) {
+    let keys = &policy.keys;
     if let Some(message) = keys.message.as_ref().filter(|message| message.value().trim().contains(['\n', '\r'])) {
         errors.push(message, "the API server rejects a message of several lines; use one line");
     }
     let warn = keys.actions.iter().find(|action| action.value() == "Warn");
-    if let Some(warn) = warn.filter(|_| keys.has_action("Deny")) {
+    if let Some(warn) = warn.filter(|_| policy.has_action("Deny")) {
         errors.push(warn, "conflicts with `Deny`: a denied request has the message already; keep one of the two");
     }
 }
@@ -185,18 +187,17 @@ fn check_same_policy(policy: &Policy, declared: Declared, earlier: &[Policy], er
         return;
     }
     let keys = &policy.keys;
-    let name = keys.policy_name();
+    let name = policy.name();
     let is_same = |other: &&Policy| {
         let is_kind = match declared {
             Declared::Rule => other.keys.rule.is_some(),
             _ => other.keys.rule.is_none() && other.keys.default_value.is_some(),
         };
-        is_kind && other.keys.policy_name() == name
+        is_kind && other.name() == name
     };
     let Some(first) = earlier.iter().find(is_same) else { return };
-    if let Some(key) = different_key(keys, &first.keys) {
-        let at = keys.name.as_ref().or(keys.rule.as_ref());
-        let at = at.or(keys.default_value.as_ref().map(|DefaultValue(text)| text));
+    if let Some(key) = different_key(policy, first) {
+        let at = keys.name.as_ref().or(keys.rule.as_ref()).or(policy.default_value());
         let message = format!(
             "its `{key}` differs from that of an earlier attribute of the policy `{name}`; set the same, or another \
              `name = \"..\"`"
@@ -208,20 +209,13 @@ fn check_same_policy(policy: &Policy, declared: Declared, earlier: &[Policy], er
     }
 }
 
-/// Returns the first setting of a policy that differs.
-fn different_key(one: &PolicyKeys, other: &PolicyKeys) -> Option<&'static str> {
-    let sorted = |list: &[LitStr]| {
-        let mut values: Vec<String> = list.iter().map(LitStr::value).collect();
+/// Returns the first setting that differs.
+fn different_key(left: &Policy, right: &Policy) -> Option<&'static str> {
+    let sorted = |mut values: Vec<String>| {
         values.sort();
         values
     };
-    let operations = |keys: &PolicyKeys| {
-        let mut operations = keys.operation_names();
-        operations.sort();
-        operations
-    };
-    let actions =
-        |keys: &PolicyKeys| if keys.actions.is_empty() { vec!["Deny".to_owned()] } else { sorted(&keys.actions) };
+    let (left_keys, right_keys) = (&left.keys, &right.keys);
     let text = |text: &Option<LitStr>, default: &str| text.as_ref().map_or_else(|| default.to_owned(), LitStr::value);
     let params = |keys: &PolicyKeys| {
         keys.params.as_ref().map(|params| {
@@ -230,13 +224,16 @@ fn different_key(one: &PolicyKeys, other: &PolicyKeys) -> Option<&'static str> {
             (params.api_version.value(), params.kind.value(), name, namespace, not_found)
         })
     };
-    let differs = [
-        ("operations", operations(one) != operations(other)),
-        ("actions", actions(one) != actions(other)),
-        ("when", text(&one.when, "") != text(&other.when, "")),
-        ("failure_policy", text(&one.failure_policy, "Fail") != text(&other.failure_policy, "Fail")),
-        ("reinvocation", text(&one.reinvocation, "Never") != text(&other.reinvocation, "Never")),
-        ("params", params(one) != params(other)),
+    let differs = |key: fn(&PolicyKeys) -> &Option<LitStr>, default: &str| {
+        text(key(left_keys), default) != text(key(right_keys), default)
+    };
+    let settings = [
+        ("operations", sorted(left.operations()) != sorted(right.operations())),
+        ("actions", sorted(left.actions()) != sorted(right.actions())),
+        ("when", differs(|keys| &keys.when, "")),
+        ("failure_policy", differs(|keys| &keys.failure_policy, "Fail")),
+        ("reinvocation", differs(|keys| &keys.reinvocation, "Never")),
+        ("params", params(left_keys) != params(right_keys)),
     ];
-    differs.into_iter().find(|(_, differs)| *differs).map(|(key, _)| key)
+    settings.into_iter().find(|(_, differs)| *differs).map(|(key, _)| key)
 }

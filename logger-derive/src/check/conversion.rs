@@ -1,25 +1,12 @@
-//! `#[k8s(conversion(..))]`: how the API server converts objects between the versions of a kind.
+//! The checks of `#[k8s(conversion(..))]`.
 
 use kubewright_names::validation::{is_dns_1035_label, is_dns_1123_label, is_dns_1123_subdomain};
-use proc_macro2::TokenStream;
-use quote::quote;
+use quote::ToTokens;
 
-use crate::{attr::k8s::Conversion, emit::option, errors::Errors, model::Kind};
-
-impl Conversion {
-    /// Returns the keys that belong to `service`, with their names.
-    fn service_keys(&self) -> impl Iterator<Item = (&'static str, &dyn quote::ToTokens)> {
-        let keys: [(_, Option<&dyn quote::ToTokens>); 3] = [
-            ("namespace", self.namespace.as_ref().map(|key| key as _)),
-            ("path", self.path.as_ref().map(|key| key as _)),
-            ("port", self.port.as_ref().map(|key| key as _)),
-        ];
-        keys.into_iter().filter_map(|(name, key)| Some((name, key?)))
-    }
-}
+use crate::{attr::k8s::Conversion, errors::Errors, model::Kind};
 
 /// Checks that one conversion is declared, and that the location of a Service is one that the API server accepts.
-pub(crate) fn check(kind: &Kind, errors: &mut Errors) {
+pub(super) fn check(kind: &Kind, errors: &mut Errors) {
     let Some(conversion) = &kind.k8s.conversion else {
         return;
     };
@@ -69,7 +56,7 @@ fn check_alternatives(kind: &Kind, conversion: &Conversion, errors: &mut Errors)
         (false, None, Some(service)) if namespace.is_none() => {
             errors.push(service, "missing the namespace of the Service; add `namespace = \"..\"`");
         }
-        (false, None, None) if conversion.service_keys().next().is_none() && !kind.incomplete => errors.push(
+        (false, None, None) if service_keys(conversion).next().is_none() && !kind.incomplete => errors.push(
             &kind.root.ident,
             "`conversion` without a key; use `webhook`, `service = \"..\"` with `namespace = \"..\"`, or `none = \
              \"reason\"`",
@@ -77,7 +64,7 @@ fn check_alternatives(kind: &Kind, conversion: &Conversion, errors: &mut Errors)
         _ => {}
     }
     if service.is_none() {
-        for (name, key) in conversion.service_keys() {
+        for (name, key) in service_keys(conversion) {
             errors.push(key, format_args!("`{name}` is a property of a Service; add `service = \"..\"`"));
         }
     }
@@ -88,25 +75,12 @@ fn is_url_path(path: &str) -> bool {
     path == "/" || path.strip_prefix('/').is_some_and(|path| path.split('/').all(is_dns_1123_subdomain))
 }
 
-/// Emits the conversion of the definition, an `Option`.
-pub(crate) fn emit(kind: &Kind) -> TokenStream {
-    let krate = &kind.root.krate;
-    let declared = kind.k8s.conversion.as_ref();
-    let conversion = match declared {
-        Some(Conversion { none: Some(reason), .. }) => Some(quote!(#krate::meta::Conversion::None { reason: #reason })),
-        Some(Conversion { service: Some(service), namespace: Some(namespace), path, port, .. }) => {
-            let port = port.as_ref().and_then(|port| port.base10_parse::<u16>().ok());
-            let (path, port) = (option(path.as_ref()), option(port));
-            Some(quote! {
-                #krate::meta::Conversion::Service {
-                    name: #service,
-                    namespace: #namespace,
-                    path: #path,
-                    port: #port,
-                }
-            })
-        }
-        _ => (declared.is_some() || kind.converts).then(|| quote!(#krate::meta::Conversion::Webhook)),
-    };
-    option(conversion)
+/// Returns the keys that belong to `service`, with their names.
+fn service_keys(conversion: &Conversion) -> impl Iterator<Item = (&'static str, &dyn ToTokens)> {
+    let keys: [(_, Option<&dyn ToTokens>); 3] = [
+        ("namespace", conversion.namespace.as_ref().map(|key| key as _)),
+        ("path", conversion.path.as_ref().map(|key| key as _)),
+        ("port", conversion.port.as_ref().map(|key| key as _)),
+    ];
+    keys.into_iter().filter_map(|(name, key)| Some((name, key?)))
 }
