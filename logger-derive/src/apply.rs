@@ -11,9 +11,9 @@ use crate::{
         docs::docs,
         literal,
     },
-    defaults::parse::inside_option,
     emit::in_const_block,
     errors::{Errors, Expanded},
+    model::rust_type::inside_option,
 };
 
 pub(crate) fn derive(input: &DeriveInput, krate: &TokenStream) -> Expanded {

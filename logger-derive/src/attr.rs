@@ -16,12 +16,19 @@ pub(crate) mod schema;
 pub(crate) mod serde;
 
 use darling::{FromMeta, ast::NestedMeta};
-use syn::{Attribute, Expr, ExprLit, Lit, LitStr, Meta, MetaNameValue, Path, Token, Type, punctuated::Punctuated};
+use syn::{
+    Attribute, Data, Expr, ExprLit, Field, Lit, LitStr, Meta, MetaNameValue, Path, Token, Type, punctuated::Punctuated,
+};
 
 use crate::errors::Errors;
 
 /// Parses all attributes of this name as one.
 pub(crate) fn parse<T: FromMeta + Default>(name: &str, attrs: &[Attribute], errors: &mut Errors) -> T {
+    parse_keys(items(name, attrs, errors), errors)
+}
+
+/// Returns the items of all attributes of this name.
+fn items(name: &str, attrs: &[Attribute], errors: &mut Errors) -> Vec<NestedMeta> {
     let mut items = Vec::new();
     for attr in named(name, attrs) {
         match &attr.meta {
@@ -33,7 +40,7 @@ pub(crate) fn parse<T: FromMeta + Default>(name: &str, attrs: &[Attribute], erro
             Meta::NameValue(_) => errors.push(attr, format_args!("expected `#[{name}]` or `#[{name}(..)]`")),
         }
     }
-    parse_keys(items, errors)
+    items
 }
 
 /// Parses keys one by one: a rejected key is reported and skipped, the others still apply.
@@ -94,6 +101,15 @@ pub(crate) fn keys(name: &str, attrs: &[Attribute]) -> Vec<Meta> {
         .filter_map(|attr| attr.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated).ok())
         .flatten()
         .collect()
+}
+
+/// Returns all fields; those of an enum by variant.
+pub(crate) fn fields(data: &Data) -> Vec<&Field> {
+    match data {
+        Data::Struct(data) => data.fields.iter().collect(),
+        Data::Enum(data) => data.variants.iter().flat_map(|variant| variant.fields.iter()).collect(),
+        Data::Union(_) => Vec::new(),
+    }
 }
 
 /// Returns a key of the attributes of this name.

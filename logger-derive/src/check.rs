@@ -8,9 +8,11 @@ mod list;
 mod methods;
 mod policy;
 mod root;
+mod schema;
 mod verbs;
 
 pub(crate) use kind::kind;
 pub(crate) use list::list;
 pub(crate) use root::serde_conflict;
+pub(crate) use schema::schema;
 pub(crate) use verbs::{check_conflicts, check_status_verbs};

@@ -7,7 +7,6 @@
 mod check;
 mod field;
 mod hub;
-pub(crate) mod json;
 mod model;
 mod variants;
 

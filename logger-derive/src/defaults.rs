@@ -14,6 +14,7 @@ use crate::{
     },
     crate_path::crate_path,
     errors::Errors,
+    model::rust_type::{inside_option, mentions},
 };
 
 /// Expands the item to itself with serde attributes, and the functions they refer to. All errors are reported at once.
@@ -95,7 +96,7 @@ impl FieldDefault {
             None => format!("The default of `{}`.", self.field.unraw()),
             Some(variant) => format!("The default of `{}` in `{}`.", self.field.unraw(), variant.unraw()),
         };
-        let optional = parse::inside_option(ty);
+        let optional = inside_option(ty);
         let mut value = value.emit(optional.unwrap_or(ty));
         if optional.is_some() {
             value = quote!(::core::option::Option::Some(#value));
@@ -203,8 +204,7 @@ fn default_of_struct(data: &Data, defaults: &[FieldDefault]) -> TokenStream {
 /// Returns a bound on type parameters for schemars: without `Serialize` it silently omits a default of that type.
 fn schema_bound(input: &DeriveInput, defaults: &[FieldDefault], krate: &TokenStream) -> Option<Attribute> {
     let params: Vec<_> = input.generics.type_params().map(|param| &param.ident).collect();
-    let is_generic =
-        |default: &FieldDefault| params.iter().any(|param| parse::mentions(default.ty.to_token_stream(), param));
+    let is_generic = |default: &FieldDefault| params.iter().any(|param| mentions(default.ty.to_token_stream(), param));
     let is_bound = ["schemars", "serde"]
         .iter()
         .any(|name| attr::keys(name, &input.attrs).iter().any(|meta| meta.path().is_ident("bound")));

@@ -11,6 +11,7 @@ mod methods;
 pub(crate) mod placeholder;
 mod policy;
 pub(crate) mod root;
+pub(crate) mod schema;
 mod wire;
 
 use proc_macro2::TokenStream;

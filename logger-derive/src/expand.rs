@@ -10,15 +10,14 @@ use crate::{
     check, convert, crate_path, deep_copy,
     emit::{self, in_const_block, placeholder, root::root_type},
     errors::{Errors, Expanded},
-    model::{Kind, List},
-    schema,
+    model::{Kind, List, SchemaType},
 };
 
 /// Expands one derive, with the path of `kubewright_core`.
 pub(crate) type Derive = fn(&DeriveInput, &TokenStream) -> Expanded;
 
 /// The derives of every type in a kind.
-const PARTS: [Derive; 3] = [schema::derive, deep_copy::derive, apply::derive];
+const PARTS: [Derive; 3] = [schema, deep_copy::derive, apply::derive];
 
 /// Expands `#[derive(ApiType)]`.
 pub(crate) fn api_type(input: &DeriveInput) -> TokenStream {
@@ -33,7 +32,7 @@ pub(crate) fn api_object(input: &DeriveInput) -> TokenStream {
         true => {
             expand(input, &[&[object_with_list as Derive, check_convert][..], &PARTS, convert_part(input)].concat())
         }
-        false => expand(input, &[object_with_list, schema::derive, deep_copy::derive]),
+        false => expand(input, &[object_with_list, schema, deep_copy::derive]),
     }
 }
 
@@ -90,6 +89,18 @@ pub(crate) fn object_list(input: &DeriveInput, krate: &TokenStream) -> Expanded 
     let items = match errors.is_empty() {
         true => in_const_block(emit::list::emit(&list)),
         false => placeholder::list(&list),
+    };
+    Expanded { errors, items }
+}
+
+/// Expands `#[derive(CrdSchema)]`. All errors are reported at once.
+pub(crate) fn schema(input: &DeriveInput, krate: &TokenStream) -> Expanded {
+    let mut errors = Errors::default();
+    let model = SchemaType::parse(input, &mut errors);
+    check::schema(&model, &mut errors);
+    let items = match errors.is_empty() {
+        true => emit::schema::emit(input, &model, krate),
+        false => emit::schema::placeholder(input, krate),
     };
     Expanded { errors, items }
 }

@@ -16,7 +16,6 @@ mod expand;
 mod grammar;
 mod group_version;
 mod model;
-mod schema;
 
 use proc_macro::TokenStream;
 use syn::{DeriveInput, parse_macro_input};
@@ -102,7 +101,7 @@ pub fn derive_convert(input: TokenStream) -> TokenStream {
 #[doc = include_str!("../docs/crd_schema.md")]
 #[proc_macro_derive(CrdSchema, attributes(schema, schemars, serde))]
 pub fn derive_crd_schema(input: TokenStream) -> TokenStream {
-    expand::expand(&parse_macro_input!(input as DeriveInput), &[schema::derive]).into()
+    expand::expand(&parse_macro_input!(input as DeriveInput), &[expand::schema]).into()
 }
 
 /// Derives a Kubernetes kind from a struct with the fields `metadata`, `spec`, `status` and others.

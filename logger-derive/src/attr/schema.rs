@@ -2,14 +2,21 @@
 
 use darling::{Error, FromMeta, Result, ast::NestedMeta, util::Flag};
 use proc_macro2::Span;
-use syn::{Expr, ExprLit, ExprRange, ExprUnary, Ident, Lit, LitInt, LitStr, Path, RangeLimits, UnOp, spanned::Spanned};
+use syn::{
+    Attribute, Expr, ExprLit, ExprRange, ExprUnary, Ident, Lit, LitInt, LitStr, Path, RangeLimits, UnOp,
+    spanned::Spanned,
+};
 
-use super::ungrouped;
+use super::{items, parse_keys, ungrouped};
+use crate::errors::Errors;
 
 /// The keys of `#[schema(..)]` in all its sections. The grammar table lists those that a section accepts.
 #[derive(Default, FromMeta)]
 #[darling(default)]
 pub(crate) struct SchemaAttr {
+    /// All keys, of which some apply elsewhere.
+    #[darling(skip)]
+    pub(crate) written: Vec<Path>,
     #[darling(rename = "crate")]
     pub(crate) krate: Option<Path>,
     pub(crate) min: Option<Number>,
@@ -61,12 +68,30 @@ pub(crate) struct SchemaAttr {
     pub(crate) via: Option<Path>,
 }
 
+impl SchemaAttr {
+    /// Parses all attributes of a type or a field as one.
+    pub(crate) fn parse(attrs: &[Attribute], errors: &mut Errors) -> Self {
+        let items = items("schema", attrs, errors);
+        let written = written(&items);
+        SchemaAttr { written, ..parse_keys(items, errors) }
+    }
+}
+
+fn written(items: &[NestedMeta]) -> Vec<Path> {
+    let path = |item: &NestedMeta| match item {
+        NestedMeta::Meta(meta) => Some(meta.path().clone()),
+        NestedMeta::Lit(_) | NestedMeta::NameValueInvalidExpr(_) => None,
+    };
+    items.iter().filter_map(path).collect()
+}
+
 /// `each(..)`: the keys for every item or value.
-pub(crate) struct Each(pub(crate) Box<SchemaAttr>, pub(crate) Vec<NestedMeta>);
+pub(crate) struct Each(pub(crate) Box<SchemaAttr>);
 
 impl FromMeta for Each {
     fn from_list(items: &[NestedMeta]) -> Result<Self> {
-        SchemaAttr::from_list(items).map(|attr| Each(Box::new(attr), items.to_vec()))
+        let keys = SchemaAttr::from_list(items)?;
+        Ok(Each(Box::new(SchemaAttr { written: written(items), ..keys })))
     }
 }
 
@@ -224,7 +249,7 @@ impl Number {
     /// Whether it is greater than the other number.
     pub(crate) fn exceeds(&self, other: &Number) -> bool {
         match (self.integer, other.integer) {
-            (Some(own), Some(other)) => own > other,
+            (Some(left), Some(right)) => left > right,
             _ => self.value > other.value,
         }
     }

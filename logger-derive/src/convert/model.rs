@@ -3,15 +3,17 @@
 use proc_macro2::{Span, TokenStream};
 use syn::{Attribute, Data, DeriveInput, Field, Fields, Ident, LitStr, Type, Variant, ext::IdentExt, spanned::Spanned};
 
-use super::json::{JsonField, JsonType};
 use crate::{
     attr::{
         self,
         convert::{FieldAttr, TypeAttr, VariantAttr},
         schema::SchemaAttr,
     },
-    defaults::parse::inside_option,
     errors::Errors,
+    model::{
+        json::{JsonField, JsonType},
+        rust_type::inside_option,
+    },
 };
 
 /// A type that derives `Convert`.

@@ -1,7 +1,7 @@
 //! Parses `#[default(..)]` of the fields, and checks for conflicting attributes.
 
-use proc_macro2::{Span, TokenStream, TokenTree};
-use syn::{Attribute, Data, DeriveInput, Field, Fields, GenericArgument, Ident, Meta, Path, PathArguments, Type};
+use proc_macro2::Span;
+use syn::{Attribute, Data, DeriveInput, Field, Fields, Ident, Meta, Path};
 
 use super::FieldDefault;
 use crate::{
@@ -146,34 +146,6 @@ fn check_conflicts(reader: &str, attrs: &[Attribute], errors: &mut Errors) {
             errors.push(meta, "a flattened field is never absent; set the defaults on the fields of its type");
         }
     }
-}
-
-/// Returns the `T` of `Option<T>`.
-pub(crate) fn inside_option(ty: &Type) -> Option<&Type> {
-    let path = match ty {
-        // The argument of a `macro_rules!`.
-        Type::Group(group) => return inside_option(&group.elem),
-        Type::Paren(paren) => return inside_option(&paren.elem),
-        Type::Path(path) => path,
-        _ => return None,
-    };
-    let last = path.path.segments.last().filter(|last| last.ident == "Option")?;
-    match &last.arguments {
-        PathArguments::AngleBracketed(arguments) => match arguments.args.first()? {
-            GenericArgument::Type(inside) => Some(inside),
-            _ => None,
-        },
-        _ => None,
-    }
-}
-
-/// Whether these tokens contain this name.
-pub(crate) fn mentions(tokens: TokenStream, name: &Ident) -> bool {
-    tokens.into_iter().any(|token| match token {
-        TokenTree::Ident(ident) => ident == *name,
-        TokenTree::Group(group) => mentions(group.stream(), name),
-        TokenTree::Punct(_) | TokenTree::Literal(_) => false,
-    })
 }
 
 /// Whether the path is that of std's derive of `Default`.

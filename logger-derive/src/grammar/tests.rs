@@ -200,7 +200,7 @@ fn expanded(example: &str, section: &str) -> TokenStream {
         }
     };
     match name.as_str() {
-        "schema" | "schemars" => expand::expand(&schema_input(&on_type, &on_field, section), &[crate::schema::derive]),
+        "schema" | "schemars" => expand::expand(&schema_input(&on_type, &on_field, section), &[expand::schema]),
         "deep_copy" => expand::expand(&input, &[deep_copy::derive]),
         "apply" => applied(&input),
         "derive" => quote!(),

@@ -3,17 +3,14 @@
 use kubewright_names::case;
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::{
-    Attribute, Data, DeriveInput, Field, Fields, GenericArgument, Generics, Ident, LitStr, Meta, Path, PathArguments,
-    PathSegment, Type, ext::IdentExt,
-};
+use syn::{Attribute, Data, DeriveInput, Field, Fields, Generics, Ident, LitStr, Meta, Path, Type, ext::IdentExt};
 
+use super::rust_type::{inside_vec, is_type_named};
 use crate::{
     attr::{
         self,
         docs::docs,
         serde::{SerdeContainer, SerdeDefault, SerdeField},
-        ungrouped_type,
     },
     errors::Errors,
 };
@@ -153,25 +150,11 @@ impl RootField {
 
     /// Whether the last segment of its type path is this name.
     pub(crate) fn is_of(&self, name: &str) -> bool {
-        self.type_name().is_some_and(|last| last.ident == name)
-    }
-
-    fn type_name(&self) -> Option<&PathSegment> {
-        match ungrouped_type(&self.ty) {
-            Type::Path(path) => path.path.segments.last(),
-            _ => None,
-        }
+        is_type_named(&self.ty, &[name])
     }
 
     /// Returns the `T` of a field of type `Vec<T>`.
     pub(crate) fn vec_item(&self) -> Option<&Type> {
-        let last = self.type_name().filter(|last| last.ident == "Vec")?;
-        let PathArguments::AngleBracketed(arguments) = &last.arguments else {
-            return None;
-        };
-        match arguments.args.first()? {
-            GenericArgument::Type(item) => Some(item),
-            _ => None,
-        }
+        inside_vec(&self.ty)
     }
 }

@@ -2,9 +2,12 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
-use syn::{Data, DeriveInput, Field, Fields, GenericArgument, PathArguments, Type, spanned::Spanned};
+use syn::{Data, DeriveInput, Field, Fields, Type, spanned::Spanned};
 
-use crate::{attr::serde::has_serde_key, defaults::parse::mentions};
+use crate::{
+    attr::serde::has_serde_key,
+    model::rust_type::{map_keys, mentions},
+};
 
 /// Emits the checks of all maps in the fields, and for a type that is not a string in JSON the marker that rejects it
 /// as a key.
@@ -30,8 +33,6 @@ fn checks(input: &DeriveInput, field: &Field, krate: &TokenStream) -> Vec<TokenS
     if changes_encoding.iter().any(|key| has_serde_key(&field.attrs, key)) {
         return Vec::new();
     }
-    let mut keys = Vec::new();
-    find_keys(&field.ty, &mut keys);
     let is_generic =
         |key: &Type| input.generics.params.iter().any(|param| mentions(key.to_token_stream(), name(param)));
     let check = |key: &&Type| {
@@ -43,7 +44,7 @@ fn checks(input: &DeriveInput, field: &Field, krate: &TokenStream) -> Vec<TokenS
             };
         }
     };
-    keys.iter().filter(|key| !is_generic(key)).map(check).collect()
+    map_keys(&field.ty).iter().filter(|key| !is_generic(key)).map(check).collect()
 }
 
 fn name(param: &syn::GenericParam) -> &syn::Ident {
@@ -52,31 +53,6 @@ fn name(param: &syn::GenericParam) -> &syn::Ident {
         syn::GenericParam::Type(param) => &param.ident,
         syn::GenericParam::Const(param) => &param.ident,
     }
-}
-
-/// Finds the key types of all maps in a type, by the names of the maps.
-fn find_keys<'a>(ty: &'a Type, keys: &mut Vec<&'a Type>) {
-    let path = match ty {
-        Type::Group(group) => return find_keys(&group.elem, keys),
-        Type::Paren(paren) => return find_keys(&paren.elem, keys),
-        Type::Array(array) => return find_keys(&array.elem, keys),
-        Type::Path(path) => path,
-        _ => return,
-    };
-    let Some(last) = path.path.segments.last() else { return };
-    let PathArguments::AngleBracketed(arguments) = &last.arguments else { return };
-    let types: Vec<&Type> = arguments
-        .args
-        .iter()
-        .filter_map(|argument| match argument {
-            GenericArgument::Type(ty) => Some(ty),
-            _ => None,
-        })
-        .collect();
-    if ["BTreeMap", "HashMap", "IndexMap"].iter().any(|name| last.ident == name) && types.len() > 1 {
-        keys.push(types[0]);
-    }
-    types.into_iter().for_each(|ty| find_keys(ty, keys));
 }
 
 /// Whether the JSON encoding is an object: that of a struct with named fields, or of an enum with data. serde

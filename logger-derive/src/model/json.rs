@@ -10,17 +10,17 @@ use crate::{
 };
 
 /// The serde attributes of a type.
-pub(super) struct JsonType {
+pub(crate) struct JsonType {
     rename_all: Option<String>,
     /// For the fields of variants.
     rename_all_fields: Option<String>,
     /// Whether every field can be absent.
-    pub(super) default: bool,
-    pub(super) tagging: Tagging,
+    pub(crate) default: bool,
+    pub(crate) tagging: Tagging,
 }
 
 /// The encoding of variants.
-pub(super) enum Tagging {
+pub(crate) enum Tagging {
     External,
     Internal(String),
     Adjacent(String, String),
@@ -28,17 +28,17 @@ pub(super) enum Tagging {
 
 /// The serde attributes of a field or a variant.
 #[derive(Default)]
-pub(super) struct JsonField {
+pub(crate) struct JsonField {
     rename: Option<String>,
     /// For the fields of the variant.
     rename_all: Option<String>,
-    pub(super) default: bool,
-    pub(super) flatten: bool,
-    pub(super) skip: bool,
+    pub(crate) default: bool,
+    pub(crate) flatten: bool,
+    pub(crate) skip: bool,
 }
 
 impl JsonType {
-    pub(super) fn parse(attrs: &[Attribute], errors: &mut Errors) -> Self {
+    pub(crate) fn parse(attrs: &[Attribute], errors: &mut Errors) -> Self {
         let metas = attr::keys("serde", attrs);
         for meta in &metas {
             check_type_key(meta, errors);
@@ -57,24 +57,24 @@ impl JsonType {
     }
 
     /// Returns the JSON name of a field of the struct.
-    pub(super) fn field_name(&self, name: &str, field: &JsonField) -> String {
-        field.rename.clone().unwrap_or_else(|| of_field(self.rename_all.as_deref(), name))
+    pub(crate) fn field_name(&self, name: &str, field: &JsonField) -> String {
+        field.rename.clone().unwrap_or_else(|| field_name(self.rename_all.as_deref(), name))
     }
 
     /// Returns the JSON name of a variant.
-    pub(super) fn variant_name(&self, name: &str, variant: &JsonField) -> String {
-        variant.rename.clone().unwrap_or_else(|| of_variant(self.rename_all.as_deref(), name))
+    pub(crate) fn variant_name(&self, name: &str, variant: &JsonField) -> String {
+        variant.rename.clone().unwrap_or_else(|| variant_name(self.rename_all.as_deref(), name))
     }
 
     /// Returns the JSON name of a field of a variant.
-    pub(super) fn variant_field_name(&self, name: &str, field: &JsonField, variant: &JsonField) -> String {
+    pub(crate) fn variant_field_name(&self, name: &str, field: &JsonField, variant: &JsonField) -> String {
         let rule = variant.rename_all.as_deref().or(self.rename_all_fields.as_deref());
-        field.rename.clone().unwrap_or_else(|| of_field(rule, name))
+        field.rename.clone().unwrap_or_else(|| field_name(rule, name))
     }
 }
 
 impl JsonField {
-    pub(super) fn parse(attrs: &[Attribute], errors: &mut Errors) -> Self {
+    pub(crate) fn parse(attrs: &[Attribute], errors: &mut Errors) -> Self {
         let metas = attr::keys("serde", attrs);
         for meta in metas.iter().filter(|meta| meta.path().is_ident("rename") && matches!(meta, Meta::List(_))) {
             errors.push(
@@ -95,7 +95,7 @@ impl JsonField {
 }
 
 impl Tagging {
-    pub(super) fn emit(&self, krate: &TokenStream) -> TokenStream {
+    pub(crate) fn emit(&self, krate: &TokenStream) -> TokenStream {
         let tagging = match self {
             Tagging::External => quote!(External),
             Tagging::Internal(tag) => quote!(Internal(#tag)),
@@ -136,7 +136,7 @@ fn text(metas: &[Meta], key: &str) -> Option<String> {
 }
 
 /// Applies a case convention of serde to a field.
-pub(crate) fn of_field(rule: Option<&str>, name: &str) -> String {
+pub(crate) fn field_name(rule: Option<&str>, name: &str) -> String {
     match rule {
         Some("UPPERCASE" | "SCREAMING_SNAKE_CASE") => name.to_ascii_uppercase(),
         Some("PascalCase") => capitalized(name),
@@ -148,7 +148,7 @@ pub(crate) fn of_field(rule: Option<&str>, name: &str) -> String {
 }
 
 /// Applies a case convention of serde to a variant.
-fn of_variant(rule: Option<&str>, name: &str) -> String {
+fn variant_name(rule: Option<&str>, name: &str) -> String {
     match rule {
         Some("lowercase") => name.to_ascii_lowercase(),
         Some("UPPERCASE") => name.to_ascii_uppercase(),
@@ -198,9 +198,9 @@ mod tests {
             ("kebab-case", "max-speed"),
             ("SCREAMING-KEBAB-CASE", "MAX-SPEED"),
         ] {
-            assert_eq!(of_field(Some(rule), "max_speed"), expected);
+            assert_eq!(field_name(Some(rule), "max_speed"), expected);
         }
-        assert_eq!(of_field(Some("camelCase"), "_reserved"), "reserved");
+        assert_eq!(field_name(Some("camelCase"), "_reserved"), "reserved");
     }
 
     #[test]
@@ -215,7 +215,7 @@ mod tests {
             ("kebab-case", "on-disk"),
             ("SCREAMING-KEBAB-CASE", "ON-DISK"),
         ] {
-            assert_eq!(of_variant(Some(rule), "OnDisk"), expected);
+            assert_eq!(variant_name(Some(rule), "OnDisk"), expected);
         }
     }
 }

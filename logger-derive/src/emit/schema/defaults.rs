@@ -5,10 +5,7 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote};
 use syn::{Attribute, Data, DeriveInput, Field, Meta, WherePredicate, ext::IdentExt, parse_quote};
 
-use super::{
-    fields_mut,
-    shadow::{self_type, without_self},
-};
+use super::shadow::{fields_mut, self_type, without_self};
 use crate::attr::{
     self,
     serde::{SerdeDefault, has_serde_key, remove_serde_key},
@@ -24,11 +21,11 @@ pub(super) fn transfer(input: &DeriveInput, shadow: &mut DeriveInput, krate: &To
     }
     let default = default?;
     shadow.generics.make_where_clause().predicates.extend(bounds(input, krate));
-    let of = self_type(input);
+    let self_type = self_type(input);
     let value = match default {
-        SerdeDefault::OfType => quote!(<#of as ::core::default::Default>::default()),
+        SerdeDefault::OfType => quote!(<#self_type as ::core::default::Default>::default()),
         SerdeDefault::With(path) => {
-            let path = without_self(path.to_token_stream(), &of);
+            let path = without_self(path.to_token_stream(), &self_type);
             quote!(#path())
         }
     };
@@ -42,7 +39,7 @@ pub(super) fn transfer(input: &DeriveInput, shadow: &mut DeriveInput, krate: &To
         let path = quote!(#name #arguments::#function).to_string().replace(' ', "");
         functions.extend(quote! {
             fn #function() -> #ty {
-                let value: #of = #value;
+                let value: #self_type = #value;
                 value.#ident
             }
         });
@@ -64,8 +61,8 @@ pub(super) fn bounds(input: &DeriveInput, krate: &TokenStream) -> Vec<WherePredi
     let mut bounds: Vec<WherePredicate> =
         parameters.map(|name| parse_quote!(#name: #krate::serde::Serialize)).collect();
     if !bounds.is_empty() && matches!(default, SerdeDefault::OfType) {
-        let of = self_type(input);
-        bounds.push(parse_quote!(#of: ::core::default::Default));
+        let self_type = self_type(input);
+        bounds.push(parse_quote!(#self_type: ::core::default::Default));
     }
     bounds
 }

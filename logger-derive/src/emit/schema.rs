@@ -1,36 +1,23 @@
-//! `#[derive(CrdSchema)]`: schemars' `JsonSchema`, with the schema keywords of `#[schema(..)]`.
+//! Emits schemars' `JsonSchema`, with the schema keywords of `#[schema(..)]`.
 //!
 //! schemars' own derive is applied to a shadow of the type with the same serde and schemars attributes. The keywords
 //! are constants that a schemars transform adds to its schema.
 
-mod check;
 mod defaults;
-mod emit;
+mod json;
+mod keywords;
 mod map_keys;
-pub(crate) mod parse;
 mod rules;
 mod shadow;
-mod updates;
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
-use syn::{Data, DeriveInput, Field, Ident, ext::IdentExt, parse_quote};
+use syn::{DeriveInput, Ident, ext::IdentExt, parse_quote};
 
-use crate::errors::{Errors, Expanded};
-use parse::SchemaType;
+use crate::{attr::fields, model::SchemaType};
 
-/// Expands to the impl of `JsonSchema`. All errors are reported at once.
-pub(crate) fn derive(input: &DeriveInput, krate: &TokenStream) -> Expanded {
-    let mut errors = Errors::default();
-    let model = SchemaType::parse(input, &mut errors);
-    let items = match errors.is_empty() {
-        true => emit(input, &model, krate),
-        false => placeholder(input, krate),
-    };
-    Expanded { errors, items }
-}
-
-fn emit(input: &DeriveInput, model: &SchemaType, krate: &TokenStream) -> TokenStream {
+/// Emits the impl of `JsonSchema` of a checked type.
+pub(crate) fn emit(input: &DeriveInput, model: &SchemaType, krate: &TokenStream) -> TokenStream {
     let shadow_name = format_ident!("__{}", input.ident.unraw());
     let implementation = implementation(input, &shadow_name, krate);
     let map_keys = map_keys::emit(input, &fields(&input.data), krate);
@@ -78,7 +65,7 @@ fn implementation(input: &DeriveInput, shadow: &Ident, krate: &TokenStream) -> T
 }
 
 /// Emits an impl without a body for a rejected type, to prevent follow-up errors about a missing schema.
-fn placeholder(input: &DeriveInput, krate: &TokenStream) -> TokenStream {
+pub(crate) fn placeholder(input: &DeriveInput, krate: &TokenStream) -> TokenStream {
     let ident = &input.ident;
     let (impl_generics, ty_generics, where_clause) = input.generics.split_for_impl();
     quote! {
@@ -91,23 +78,5 @@ fn placeholder(input: &DeriveInput, krate: &TokenStream) -> TokenStream {
                 ::core::unreachable!()
             }
         }
-    }
-}
-
-/// Returns all fields, those of an enum by variant.
-fn fields(data: &Data) -> Vec<&Field> {
-    match data {
-        Data::Struct(data) => data.fields.iter().collect(),
-        Data::Enum(data) => data.variants.iter().flat_map(|variant| variant.fields.iter()).collect(),
-        Data::Union(_) => Vec::new(),
-    }
-}
-
-/// Returns all fields, those of an enum by variant.
-fn fields_mut(data: &mut Data) -> Vec<&mut Field> {
-    match data {
-        Data::Struct(data) => data.fields.iter_mut().collect(),
-        Data::Enum(data) => data.variants.iter_mut().flat_map(|variant| variant.fields.iter_mut()).collect(),
-        Data::Union(_) => Vec::new(),
     }
 }

@@ -2,10 +2,16 @@
 
 use proc_macro2::{Group, Ident, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
-use syn::{Attribute, Data, DeriveInput, Expr, Meta, ext::IdentExt, parse_quote};
+use syn::{Attribute, Data, DeriveInput, Expr, Field, Meta, ext::IdentExt, parse_quote};
 
-use super::{defaults, fields_mut, parse::SchemaType};
-use crate::attr::{self, docs::docs, serde::has_serde_key};
+use super::{
+    defaults,
+    keywords::{field_keywords, type_schema},
+};
+use crate::{
+    attr::{self, docs::docs, serde::has_serde_key},
+    model::SchemaType,
+};
 
 /// Returns the shadow, and the functions that its attributes refer to.
 pub(super) fn emit(
@@ -15,11 +21,12 @@ pub(super) fn emit(
     krate: &TokenStream,
 ) -> (DeriveInput, Option<TokenStream>) {
     let mut shadow = DeriveInput { ident: name, vis: syn::Visibility::Inherited, ..input.clone() };
-    let of = self_type(input);
-    for (field, schema) in fields_mut(&mut shadow.data).into_iter().zip(&model.fields) {
+    let self_type = self_type(input);
+    for (field, schema) in fields_mut(&mut shadow.data).into_iter().zip(model.fields()) {
         retain_schemars_attributes(&mut field.attrs, krate);
-        field.ty = syn::parse2(without_self(field.ty.to_token_stream(), &of)).unwrap_or_else(|_| field.ty.clone());
-        if let Some(keywords) = schema.keywords(krate) {
+        field.ty =
+            syn::parse2(without_self(field.ty.to_token_stream(), &self_type)).unwrap_or_else(|_| field.ty.clone());
+        if let Some(keywords) = field_keywords(schema, krate) {
             field.attrs.push(parse_quote!(#[schemars(transform = #krate::schema::FieldSchema(#keywords))]));
         }
     }
@@ -32,14 +39,15 @@ pub(super) fn emit(
         let name = schema_name(input);
         shadow.attrs.push(parse_quote!(#[schemars(rename = #name)]));
     }
-    let (path, schema) = (quote!(#krate::schemars).to_string(), model.type_schema(&input.ident, krate));
+    let (path, schema) = (quote!(#krate::schemars).to_string(), type_schema(model, krate));
     shadow.attrs.push(parse_quote!(#[schemars(crate = #path, transform = #schema)]));
     (shadow, functions)
 }
 
 /// Returns the schema name that schemars' derive would give the type itself.
 fn schema_name(input: &DeriveInput) -> String {
-    let parameters: Vec<String> = input.generics.type_params().map(|of| format!("{{{}}}", of.ident)).collect();
+    let parameters: Vec<String> =
+        input.generics.type_params().map(|parameter| format!("{{{}}}", parameter.ident)).collect();
     let name = input.ident.unraw();
     match parameters.is_empty() {
         true => name.to_string(),
@@ -54,11 +62,11 @@ pub(super) fn self_type(input: &DeriveInput) -> TokenStream {
 }
 
 /// Replaces `Self`, which is the shadow inside of its impls, by the type.
-pub(super) fn without_self(tokens: TokenStream, of: &TokenStream) -> TokenStream {
+pub(super) fn without_self(tokens: TokenStream, self_type: &TokenStream) -> TokenStream {
     let replace = |token: TokenTree| match token {
-        TokenTree::Ident(ident) if ident == "Self" => quote!(#of),
+        TokenTree::Ident(ident) if ident == "Self" => quote!(#self_type),
         TokenTree::Group(group) => {
-            let mut inside = Group::new(group.delimiter(), without_self(group.stream(), of));
+            let mut inside = Group::new(group.delimiter(), without_self(group.stream(), self_type));
             inside.set_span(group.span());
             TokenTree::Group(inside).into()
         }
@@ -91,4 +99,13 @@ fn description(attrs: &[Attribute], krate: &TokenStream) -> Option<Attribute> {
         }
         _ => parse_quote!(#[schemars(description = #krate::schema::description(#docs))]),
     })
+}
+
+/// Returns all fields, those of an enum by variant.
+pub(super) fn fields_mut(data: &mut Data) -> Vec<&mut Field> {
+    match data {
+        Data::Struct(data) => data.fields.iter_mut().collect(),
+        Data::Enum(data) => data.variants.iter_mut().flat_map(|variant| variant.fields.iter_mut()).collect(),
+        Data::Union(_) => Vec::new(),
+    }
 }

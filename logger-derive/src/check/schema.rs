@@ -1,0 +1,185 @@
+//! The checks of `#[schema(..)]` on a type and on its fields.
+
+mod keys;
+mod siblings;
+mod types;
+
+use proc_macro2::Span;
+use syn::{Ident, Meta};
+
+use crate::{
+    attr::{
+        self, literal,
+        schema::{Names, SchemaAttr},
+    },
+    errors::Errors,
+    grammar,
+    model::{
+        SchemaBody, SchemaField, SchemaFields, SchemaType,
+        json::field_name,
+        rust_type::{can_be_absent, is_type_named},
+    },
+};
+
+/// Checks that keys are allowed in their section, do not conflict, and apply to the type of their field.
+pub(crate) fn schema(model: &SchemaType, errors: &mut Errors) {
+    if let SchemaBody::Union = model.body {
+        errors.push(&model.ident, "unsupported union: it has no JSON encoding; use an enum");
+    }
+    check_type(model, errors);
+    for list in model.field_lists() {
+        list.fields.iter().for_each(|field| check_field(field, list.is_tuple, errors));
+        check_json_names(list, errors);
+    }
+    check_unions(model, errors);
+    for SchemaFields { fields, .. } in model.field_lists() {
+        for field in fields {
+            siblings::check_presence(field, errors);
+            siblings::check_siblings(field, fields, errors);
+        }
+    }
+}
+
+/// Checks the attribute of a type.
+fn check_type(model: &SchemaType, errors: &mut Errors) {
+    keys::check_section(&grammar::SCHEMA_TYPE, "a type", &model.attr, errors);
+    if let SchemaBody::Enum { misplaced, .. } = &model.body {
+        for attr in misplaced {
+            errors.push(
+                attr,
+                "`#[schema(..)]` does not apply to a variant; move it to a field of the variant, or to the enum",
+            );
+        }
+    }
+    keys::check_conflicts(&model.attr, errors);
+}
+
+/// Checks the attribute of a field.
+fn check_field(field: &SchemaField, is_tuple: bool, errors: &mut Errors) {
+    for attr in attr::named("schema", &field.attrs).filter(|_| !field.attr.written.is_empty()) {
+        if is_tuple {
+            errors.push(attr, "a field without a name has no separate schema; move this to the type");
+        } else if field.has_serde_key("flatten") {
+            errors.push(
+                attr,
+                "a flattened field has no separate schema; move this to its type, or to the fields of its type",
+            );
+        }
+    }
+    keys::check_section(&grammar::SCHEMA_FIELD, "a field", &field.attr, errors);
+    keys::check_conflicts(&field.attr, errors);
+    check_required(field, errors);
+    types::check_type_keys(&field.ty, &field.attr, errors);
+}
+
+/// Checks `required`, which applies to an `Option` that is always set.
+fn check_required(field: &SchemaField, errors: &mut Errors) {
+    let keys = &field.attr;
+    if !keys.required.is_present() {
+        return;
+    }
+    if keys.nullable.is_present() && is_type_named(&field.ty, &["Option"]) {
+        let message = "conflicts with `required`: a `None` is omitted from the JSON, so that the required field would \
+                       be missing; use `kubewright::Nullable` in place of `Option`, without `nullable` and \
+                       `required`";
+        errors.extend(syn::Error::new(keys.nullable.span(), message));
+    } else if !can_be_absent(&field.ty) && !field.has_serde_key("default") {
+        let message = "redundant key: a field that is not an `Option` is always required; remove this";
+        errors.extend(syn::Error::new(keys.required.span(), message));
+    }
+}
+
+/// Reports fields of one JSON name, which serde encodes twice and cannot decode.
+fn check_json_names(list: &SchemaFields, errors: &mut Errors) {
+    let rule = match &list.case_convention {
+        Some(Meta::NameValue(pair)) => literal(pair).map(|rule| rule.value()),
+        // Different names for encoding and decoding.
+        Some(_) => return,
+        None => None,
+    };
+    let mut known: Vec<(String, String)> = Vec::new();
+    for field in &list.fields {
+        let Some(name) = field.name() else { continue };
+        let has_keys = |keys: &[&str]| keys.iter().any(|key| field.has_serde_key(key));
+        let has_two_names = field.rename.is_none() && has_keys(&["rename"]);
+        if has_two_names || has_keys(&["flatten", "skip", "skip_deserializing", "skip_serializing"]) {
+            continue;
+        }
+        let json_name = field.rename.clone().unwrap_or_else(|| field_name(rule.as_deref(), &name));
+        match known.iter().find(|(known, _)| *known == json_name) {
+            Some((_, other)) => {
+                let message = format!(
+                    "the field `{other}` has the same JSON name, `{json_name}`, so that it is encoded twice and \
+                     cannot be decoded; rename one"
+                );
+                errors.extend(syn::Error::new(field.span, message));
+            }
+            None => known.push((json_name, name)),
+        }
+    }
+}
+
+/// Checks the fields of unions: at least two optional fields of the type.
+fn check_unions(model: &SchemaType, errors: &mut Errors) {
+    let SchemaAttr { exactly_one_of, at_most_one_of, at_least_one_of, via, .. } = &model.attr;
+    let unions: Vec<&Names> = exactly_one_of.iter().chain(at_most_one_of).chain(at_least_one_of).collect();
+    if let Some(via) = via.as_ref().filter(|_| unions.is_empty()) {
+        errors.push(
+            via,
+            "`via` requires `exactly_one_of`, `at_most_one_of` or `at_least_one_of`; add one, or remove this",
+        );
+    }
+    let SchemaBody::Struct(data) = &model.body else {
+        for Names(names, _) in unions {
+            errors.push(
+                names.first(),
+                "a union of fields applies to structs only; remove this, because an enum is already one of its \
+                 variants",
+            );
+        }
+        return;
+    };
+    for Names(names, _) in unions {
+        if names.len() < 2 {
+            errors.extend(syn::Error::new(
+                names.first().map_or(Span::call_site(), Ident::span),
+                "a union requires at least two fields; add another, or remove this",
+            ));
+        }
+        for (i, name) in names.iter().enumerate() {
+            let field = data.fields.iter().find(|field| field.ident.as_ref() == Some(name));
+            match field {
+                None => errors.push(name, "unknown field; expected the Rust name of a field of this struct"),
+                Some(_) if names[..i].contains(name) => errors.push(name, "duplicate value; keep one"),
+                Some(field) if !can_be_absent(&field.ty) => {
+                    errors.push(name, "a field of a union must be optional; make it an `Option`")
+                }
+                Some(_) => {}
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use syn::parse_quote;
+
+    use super::*;
+
+    #[test]
+    fn an_invalid_type_has_a_model_that_its_check_rejects() {
+        let mut errors = Errors::default();
+        let input = parse_quote! {
+            struct Spec {
+                #[schema(min = 2, max = 1)]
+                size: i32,
+            }
+        };
+        let model = SchemaType::parse(&input, &mut errors);
+        assert!(errors.is_empty(), "the syntax is valid");
+        schema(&model, &mut errors);
+        let rejected = errors.into_compile_errors().to_string();
+        assert_eq!(rejected.matches("compile_error").count(), 1, "{rejected}");
+        assert!(rejected.contains("empty range: `max` is less than `min`"), "{rejected}");
+    }
+}
