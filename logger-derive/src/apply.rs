@@ -1,6 +1,6 @@
 //! `#[derive(ApplyConfiguration)]`: emits the shape of a type as data for the generator of apply configurations.
 
-use proc_macro2::{Group, Span, TokenStream, TokenTree};
+use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::{Attribute, Data, DeriveInput, Field, Fields, Ident, LitStr, Meta, ext::IdentExt, spanned::Spanned};
 
@@ -11,7 +11,7 @@ use crate::{
         docs::docs,
         literal,
     },
-    emit::in_const_block,
+    emit::{in_const_block, located_at},
     errors::{Errors, Expanded},
     model::rust_type::inside_option,
 };
@@ -218,17 +218,4 @@ fn optional(value: Option<&LitStr>) -> TokenStream {
         Some(value) => quote!(::core::option::Option::Some(#value)),
         None => quote!(::core::option::Option::None),
     }
-}
-
-/// Moves the tokens to this location, where rustc reports errors in them.
-pub(crate) fn located_at(tokens: TokenStream, at: Span) -> TokenStream {
-    let locate = |token: TokenTree| {
-        let mut token = match token {
-            TokenTree::Group(group) => Group::new(group.delimiter(), located_at(group.stream(), at)).into(),
-            other => other,
-        };
-        token.set_span(token.span().located_at(at));
-        token
-    };
-    tokens.into_iter().map(locate).collect()
 }

@@ -2,6 +2,7 @@
 //! errors.
 
 mod conversion;
+pub(crate) mod convert;
 pub(crate) mod generated_list;
 mod indexes;
 pub(crate) mod kind;
@@ -14,7 +15,7 @@ pub(crate) mod root;
 pub(crate) mod schema;
 mod wire;
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Group, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 
 /// Wraps the impls, so that those of a deprecated type do not warn about its use.
@@ -31,4 +32,17 @@ pub(crate) fn option(value: Option<impl ToTokens>) -> TokenStream {
         Some(value) => quote!(::core::option::Option::Some(#value)),
         None => quote!(::core::option::Option::None),
     }
+}
+
+/// Moves the tokens to this location, where rustc reports errors in them.
+pub(crate) fn located_at(tokens: TokenStream, at: Span) -> TokenStream {
+    let locate = |token: TokenTree| {
+        let mut token = match token {
+            TokenTree::Group(group) => Group::new(group.delimiter(), located_at(group.stream(), at)).into(),
+            other => other,
+        };
+        token.set_span(token.span().located_at(at));
+        token
+    };
+    tokens.into_iter().map(locate).collect()
 }

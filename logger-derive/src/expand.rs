@@ -7,10 +7,10 @@ use syn::{Attribute, Data, DeriveInput, Field, Fields};
 use crate::{
     apply,
     attr::{self, convert::is_converted},
-    check, convert, crate_path, deep_copy,
+    check, crate_path, deep_copy,
     emit::{self, in_const_block, placeholder, root::root_type},
     errors::{Errors, Expanded},
-    model::{Kind, List, SchemaType},
+    model::{ConvertType, Kind, List, SchemaType},
 };
 
 /// Expands one derive, with the path of `kubewright_core`.
@@ -49,7 +49,7 @@ pub(crate) fn expand(input: &DeriveInput, derives: &[Derive]) -> TokenStream {
 
 /// Returns the derive of the conversion, if the type declares one.
 fn convert_part(input: &DeriveInput) -> &'static [Derive] {
-    if is_converted(&input.attrs) { &[convert::derive] } else { &[] }
+    if is_converted(&input.attrs) { &[convert] } else { &[] }
 }
 
 /// Expands `#[derive(Object)]`. All errors are reported at once.
@@ -101,6 +101,18 @@ pub(crate) fn schema(input: &DeriveInput, krate: &TokenStream) -> Expanded {
     let items = match errors.is_empty() {
         true => emit::schema::emit(input, &model, krate),
         false => emit::schema::placeholder(input, krate),
+    };
+    Expanded { errors, items }
+}
+
+/// Expands `#[derive(Convert)]`. All errors are reported at once.
+pub(crate) fn convert(input: &DeriveInput, krate: &TokenStream) -> Expanded {
+    let mut errors = Errors::default();
+    let model = ConvertType::parse(input, krate, &mut errors);
+    check::convert(&model, &mut errors);
+    let items = match model.is_convertible() {
+        true => emit::convert::emit(&model, !errors.is_empty()),
+        false => TokenStream::new(),
     };
     Expanded { errors, items }
 }

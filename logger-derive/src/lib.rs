@@ -6,7 +6,6 @@ mod adopt;
 mod apply;
 mod attr;
 mod check;
-mod convert;
 mod crate_path;
 mod deep_copy;
 mod defaults;
@@ -75,7 +74,7 @@ pub fn derive_apply_configuration(input: TokenStream) -> TokenStream {
 #[doc = include_str!("../docs/convert.md")]
 #[proc_macro_derive(Convert, attributes(convert, schema, serde))]
 pub fn derive_convert(input: TokenStream) -> TokenStream {
-    expand::expand(&parse_macro_input!(input as DeriveInput), &[convert::derive]).into()
+    expand::expand(&parse_macro_input!(input as DeriveInput), &[expand::convert]).into()
 }
 
 /// Derives schemars' `JsonSchema` with the constraints of `#[schema(..)]` on the type and its fields.

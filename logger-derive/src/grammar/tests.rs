@@ -173,7 +173,7 @@ fn expanded(example: &str, section: &str) -> TokenStream {
         );
     }
     if name == "convert" || section.contains("derives Convert") {
-        return expand::expand(&convert_input(&example, section), &[crate::convert::derive]);
+        return expand::expand(&convert_input(&example, section), &[expand::convert]);
     }
     if name == "default" {
         return defaults::expand(quote!(), quote!(#[derive(Deserialize)] struct Widget { #example size: i32 }));

@@ -1,13 +1,8 @@
 //! The JSON names and encodings of fields and variants, by the attributes of serde.
 
-use proc_macro2::TokenStream;
-use quote::quote;
 use syn::{Attribute, Meta};
 
-use crate::{
-    attr::{self, literal},
-    errors::Errors,
-};
+use crate::attr::{self, literal};
 
 /// The serde attributes of a type.
 pub(crate) struct JsonType {
@@ -17,6 +12,8 @@ pub(crate) struct JsonType {
     /// Whether every field can be absent.
     pub(crate) default: bool,
     pub(crate) tagging: Tagging,
+    /// All keys.
+    pub(crate) metas: Vec<Meta>,
 }
 
 /// The encoding of variants.
@@ -38,11 +35,8 @@ pub(crate) struct JsonField {
 }
 
 impl JsonType {
-    pub(crate) fn parse(attrs: &[Attribute], errors: &mut Errors) -> Self {
+    pub(crate) fn parse(attrs: &[Attribute]) -> Self {
         let metas = attr::keys("serde", attrs);
-        for meta in &metas {
-            check_type_key(meta, errors);
-        }
         let tagging = match (text(&metas, "tag"), text(&metas, "content")) {
             (Some(tag), Some(content)) => Tagging::Adjacent(tag, content),
             (Some(tag), None) => Tagging::Internal(tag),
@@ -53,6 +47,7 @@ impl JsonType {
             rename_all_fields: text(&metas, "rename_all_fields"),
             default: metas.iter().any(|meta| meta.path().is_ident("default")),
             tagging,
+            metas,
         }
     }
 
@@ -74,15 +69,8 @@ impl JsonType {
 }
 
 impl JsonField {
-    pub(crate) fn parse(attrs: &[Attribute], errors: &mut Errors) -> Self {
+    pub(crate) fn parse(attrs: &[Attribute]) -> Self {
         let metas = attr::keys("serde", attrs);
-        for meta in metas.iter().filter(|meta| meta.path().is_ident("rename") && matches!(meta, Meta::List(_))) {
-            errors.push(
-                meta,
-                "`Convert` does not support different names for serialization and deserialization; use \
-                 `rename = \"..\"`",
-            );
-        }
         let has = |key: &str| metas.iter().any(|meta| meta.path().is_ident(key));
         JsonField {
             rename: text(&metas, "rename"),
@@ -91,40 +79,6 @@ impl JsonField {
             flatten: has("flatten"),
             skip: has("skip") || has("skip_serializing"),
         }
-    }
-}
-
-impl Tagging {
-    pub(crate) fn emit(&self, krate: &TokenStream) -> TokenStream {
-        let tagging = match self {
-            Tagging::External => quote!(External),
-            Tagging::Internal(tag) => quote!(Internal(#tag)),
-            Tagging::Adjacent(tag, content) => quote!(Adjacent(#tag, #content)),
-        };
-        quote!(#krate::conversion::plan::Tagging::#tagging)
-    }
-}
-
-/// Rejects the keys that make the encoding of a type different from that of its fields or variants.
-fn check_type_key(meta: &Meta, errors: &mut Errors) {
-    const ENCODINGS: [&str; 6] = ["untagged", "transparent", "from", "try_from", "into", "remote"];
-    if let Some(key) = ENCODINGS.into_iter().find(|key| meta.path().is_ident(key)) {
-        errors.push(
-            meta,
-            format_args!(
-                "`Convert` does not support `{key}`; convert the fields of this type with functions: \
-                 `#[convert(with = module)]`"
-            ),
-        );
-    }
-    if (meta.path().is_ident("rename_all") || meta.path().is_ident("rename_all_fields"))
-        && matches!(meta, Meta::List(_))
-    {
-        errors.push(
-            meta,
-            "`Convert` does not support different names for serialization and deserialization; use \
-             `rename_all = \"..\"`",
-        );
     }
 }
 

@@ -4,22 +4,23 @@ use proc_macro2::{Literal, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{Expr, ExprLit, Ident, Lit, Path, ext::IdentExt, spanned::Spanned};
 
-use super::{
-    location,
+use super::pair::{location, name_hash};
+use crate::{
+    attr::convert::TypeAttr,
+    emit::{located_at, option},
     model::{ConvertField, ConvertType},
-    name_hash,
 };
-use crate::{apply::located_at, attr::convert::TypeAttr};
 
 /// Emits the items of a struct, and the body of the function that returns its conversion.
-pub(super) fn emit_struct(of: &ConvertType, hub: &Path, fields: &[ConvertField]) -> (TokenStream, TokenStream) {
-    let krate = &of.krate;
-    let emitted: Vec<Emitted> = fields.iter().map(|field| Emitted::new(of, hub, "", field)).collect();
+pub(super) fn emit_struct(model: &ConvertType, hub: &Path, fields: &[ConvertField]) -> (TokenStream, TokenStream) {
+    let krate = &model.krate;
+    let emitted: Vec<Emitted> = fields.iter().map(|field| Emitted::new(model, hub, "", field)).collect();
     let (plans, checks) = (emitted.iter().map(|field| &field.plan), emitted.iter().map(|field| &field.check));
-    let hub_only: Vec<HubOnly<'_>> = hub_only(&of.attr);
+    let hub_only: Vec<HubOnly<'_>> = hub_only(&model.attr);
     let covered =
-        fields.iter().map(ConvertField::hub_name).chain(hub_only.iter().map(|of| of.name.unraw().to_string()));
-    let (hub_only_plans, hub_only_checks): (Vec<_>, Vec<_>) = hub_only.iter().map(|of| of.emit(krate, hub)).unzip();
+        fields.iter().map(ConvertField::hub_name).chain(hub_only.iter().map(|field| field.name.unraw().to_string()));
+    let (hub_only_plans, hub_only_checks): (Vec<_>, Vec<_>) =
+        hub_only.iter().map(|field| field.emit(krate, hub)).unzip();
     let coverage = quote! {
         const _: () = #krate::conversion::check::fields(<#hub as #krate::conversion::Hub>::FIELDS, &[#(#covered),*]);
     };
@@ -37,12 +38,12 @@ pub(super) fn emit_struct(of: &ConvertType, hub: &Path, fields: &[ConvertField])
 }
 
 /// Emits the body of the function that returns the conversion of a newtype.
-pub(super) fn emit_newtype(of: &ConvertType, hub: &Path, field: &ConvertField) -> (TokenStream, TokenStream) {
-    let krate = &of.krate;
+pub(super) fn emit_newtype(model: &ConvertType, hub: &Path, field: &ConvertField) -> (TokenStream, TokenStream) {
+    let krate = &model.krate;
     let coverage = quote! {
         const _: () = #krate::conversion::check::fields(<#hub as #krate::conversion::Hub>::FIELDS, &["0"]);
     };
-    (located_at(coverage, location(hub)), conversion(of, hub, "", field))
+    (located_at(coverage, location(hub)), conversion(model, hub, "", field))
 }
 
 /// A field as a plan and the check of its counterpart.
@@ -53,8 +54,8 @@ pub(super) struct Emitted {
 
 impl Emitted {
     /// Emits a field of the struct, or of the variant with this prefix in the hub.
-    pub(super) fn new(of: &ConvertType, hub: &Path, prefix: &str, field: &ConvertField) -> Self {
-        let (krate, json, ty, flatten, keys) = (&of.krate, &field.json, &field.ty, field.flatten, &field.keys);
+    pub(super) fn new(model: &ConvertType, hub: &Path, prefix: &str, field: &ConvertField) -> Self {
+        let (krate, json, ty, flatten, keys) = (&model.krate, &field.json, &field.ty, field.flatten, &field.keys);
         let hash = hash(prefix, field);
         let (absent, has_default) = (field.may_be_absent, field.attr.default.is_some());
         // A field that the hub does not have is an error of the check only.
@@ -65,7 +66,7 @@ impl Emitted {
         };
         let hub_json = located_at(quote!(#probe::JSON), field.span);
         let check = located_at(quote!(const _: () = #krate::conversion::check::#check;), field.span);
-        let conversion = conversion_of_pair(of, hub, &hash, field, &quote!(#probe::NEW.pair::<#ty>()));
+        let conversion = conversion_of_pair(model, hub, &hash, field, &quote!(#probe::NEW.pair::<#ty>()));
         let default = field.attr.default.as_ref().map(|default| match field.may_be_absent {
             true => {
                 let ty = located_at(quote!(<#hub as #krate::conversion::HubField<#hash>>::Value), field.span);
@@ -98,22 +99,22 @@ impl Emitted {
 }
 
 /// Emits the conversion of a field without a check: it is an error if the hub does not have the field.
-pub(super) fn conversion(of: &ConvertType, hub: &Path, prefix: &str, field: &ConvertField) -> TokenStream {
-    let (krate, ty, hash) = (&of.krate, &field.ty, hash(prefix, field));
+pub(super) fn conversion(model: &ConvertType, hub: &Path, prefix: &str, field: &ConvertField) -> TokenStream {
+    let (krate, ty, hash) = (&model.krate, &field.ty, hash(prefix, field));
     let hub_ty = quote!(<#hub as #krate::conversion::HubField<#hash>>::Value);
     let pair = quote!(#krate::conversion::Pair::<#ty, #krate::conversion::Is<#hub_ty>>::NEW);
-    conversion_of_pair(of, hub, &hash, field, &pair)
+    conversion_of_pair(model, hub, &hash, field, &pair)
 }
 
 /// Emits the conversion of a field, by its functions or by the comparison of its types.
 fn conversion_of_pair(
-    of: &ConvertType,
+    model: &ConvertType,
     hub: &Path,
     hash: &Literal,
     field: &ConvertField,
     pair: &TokenStream,
 ) -> TokenStream {
-    let (krate, ty) = (&of.krate, &field.ty);
+    let (krate, ty) = (&model.krate, &field.ty);
     if let Some(module) = &field.attr.with {
         let module = &module.0;
         let hub_ty = quote!(<#hub as #krate::conversion::HubField<#hash>>::Value);
@@ -167,9 +168,9 @@ fn hub_only(attr: &TypeAttr) -> Vec<HubOnly<'_>> {
     let names = stored.chain(lost().map(|(name, _)| name)).chain(defaults().map(|(name, _)| name));
     let mut all: Vec<HubOnly<'_>> = Vec::new();
     for name in names {
-        if all.iter().all(|of| of.name != name) {
-            let default = defaults().find(|(of, _)| of == name).map(|(_, value)| value);
-            let lost = lost().find(|(of, _)| of == name).map(|(_, reason)| reason);
+        if all.iter().all(|field| field.name != name) {
+            let default = defaults().find(|(declared, _)| declared == name).map(|(_, value)| value);
+            let lost = lost().find(|(declared, _)| declared == name).map(|(_, reason)| reason);
             all.push(HubOnly { name, default, lost });
         }
     }
@@ -183,12 +184,8 @@ impl HubOnly<'_> {
         let has_default = self.default.is_some();
         let field = quote!(<#hub as #krate::conversion::HubField<#hash>>);
         let (name, ty) = (located_at(quote!(#field::JSON), at), located_at(quote!(#field::Value), at));
-        let option = |value: Option<TokenStream>| match value {
-            Some(value) => quote!(::core::option::Option::Some(#value)),
-            None => quote!(::core::option::Option::None),
-        };
         let default = option(self.default.map(|value| default_value(krate, &ty, value)));
-        let lost = option(self.lost.map(ToTokens::to_token_stream));
+        let lost = option(self.lost);
         let plan = quote! {
             #krate::conversion::plan::HubOnly { name: #name, default: #default, lost: #lost }
         };

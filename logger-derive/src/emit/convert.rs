@@ -1,68 +1,46 @@
-//! `#[derive(Convert)]`: emits the conversion of a type between versions as data, and its checks as constants.
+//! Emits the conversion of a type between versions as data, and its checks as constants.
 //!
 //! A type of the hub declares its fields, each as an impl of `HubField` for a hash of its name. A type of a spoke
 //! declares a plan, which refers to the fields of the hub by these hashes: their types and JSON names are not known to
 //! the macro. Types are compared by rustc, names by `const` functions of `kubewright_core::conversion::check`.
 
-mod check;
 mod field;
 mod hub;
-mod model;
+mod pair;
 mod variants;
 
-use proc_macro2::{Literal, Span, TokenStream};
+use proc_macro2::TokenStream;
 use quote::quote;
-use syn::{DeriveInput, Path, spanned::Spanned};
+use syn::Path;
 
+use super::in_const_block;
 use crate::{
     attr::convert::HubKey,
-    errors::{Errors, Expanded},
+    model::{ConvertBody, ConvertType},
 };
-use model::{Body, ConvertType};
 
-/// Expands `#[derive(Convert)]`. All errors are reported at once.
-pub(crate) fn derive(input: &DeriveInput, krate: &TokenStream) -> Expanded {
-    let mut errors = Errors::default();
-    let Some(of) = ConvertType::parse(input, krate, &mut errors) else {
-        return Expanded { errors, items: TokenStream::new() };
-    };
-    check::check(&of, &mut errors);
-    let is_rejected = !errors.is_empty();
-    let items = match (&of.attr.hub, is_rejected) {
-        (Some(HubKey::Itself), _) => hub::emit(&of),
-        (Some(HubKey::Type(hub)), false) => emit_spoke(&of, hub),
-        (Some(HubKey::Type(hub)), true) => placeholder(&of, hub),
+/// Emits the impls of a type; those of a rejected one have no bodies.
+pub(crate) fn emit(model: &ConvertType, is_rejected: bool) -> TokenStream {
+    let items = match (&model.attr.hub, is_rejected) {
+        (Some(HubKey::Itself), _) => hub::emit(model),
+        (Some(HubKey::Type(hub)), false) => emit_spoke(model, hub),
+        (Some(HubKey::Type(hub)), true) => placeholder(model, hub),
         (None, _) => TokenStream::new(),
     };
-    // The impls of a deprecated type must not warn about its use.
-    let items = quote! {
-        #[allow(deprecated)]
-        const _: () = { #items };
-    };
-    Expanded { errors, items }
-}
-
-/// Returns the hash of the name of a field, FNV-1a, which stands for the name in types.
-fn name_hash(name: &str) -> Literal {
-    let add = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    Literal::u64_suffixed(name.bytes().fold(0xcbf2_9ce4_8422_2325, add))
-}
-
-/// Returns the location of a path in messages: that of its last segment.
-fn location(path: &Path) -> Span {
-    path.segments.last().map_or_else(|| path.span(), |last| last.ident.span())
+    in_const_block(items)
 }
 
 /// Emits the impls of a type of a spoke.
-fn emit_spoke(of: &ConvertType, hub: &Path) -> TokenStream {
-    let (ident, krate) = (&of.ident, &of.krate);
-    let (items, conversion) = match &of.body {
-        Body::Struct(fields) => field::emit_struct(of, hub, fields),
-        Body::Newtype(field) => field::emit_newtype(of, hub, field),
-        Body::Enum(variants) => variants::emit(of, hub, variants),
+fn emit_spoke(model: &ConvertType, hub: &Path) -> TokenStream {
+    let (ident, krate) = (&model.ident, &model.krate);
+    let (items, conversion) = match &model.body {
+        ConvertBody::Struct(fields) => field::emit_struct(model, hub, fields),
+        ConvertBody::Newtype(field) => field::emit_newtype(model, hub, field),
+        ConvertBody::Enum(variants) => variants::emit(model, hub, variants),
+        ConvertBody::Skipped | ConvertBody::Tuple | ConvertBody::Union => return TokenStream::new(),
     };
-    let impls = spoke_impls(of, hub, &conversion);
-    let flattens = matches!(of.body, Body::Struct(_))
+    let impls = spoke_impls(model, hub, &conversion);
+    let flattens = matches!(model.body, ConvertBody::Struct(_))
         .then(|| quote!(#[automatically_derived] impl #krate::conversion::Flattens for #ident {}));
     let versions = quote! {
         [#krate::conversion::Root::<#ident>::GROUP_VERSION, #krate::conversion::Root::<#hub>::GROUP_VERSION]
@@ -94,8 +72,8 @@ fn emit_spoke(of: &ConvertType, hub: &Path) -> TokenStream {
 }
 
 /// Emits the impls for a spoke that other types refer to.
-fn spoke_impls(of: &ConvertType, hub: &Path, conversion: &TokenStream) -> TokenStream {
-    let (ident, krate) = (&of.ident, &of.krate);
+fn spoke_impls(model: &ConvertType, hub: &Path, conversion: &TokenStream) -> TokenStream {
+    let (ident, krate) = (&model.ident, &model.krate);
     quote! {
         #[automatically_derived]
         impl #krate::conversion::Spoke for #ident {
@@ -121,6 +99,6 @@ fn spoke_impls(of: &ConvertType, hub: &Path, conversion: &TokenStream) -> TokenS
 }
 
 /// Emits the impls of a rejected type without bodies, to prevent follow-up errors in types that contain it.
-fn placeholder(of: &ConvertType, hub: &Path) -> TokenStream {
-    spoke_impls(of, hub, &quote!(::core::unreachable!()))
+fn placeholder(model: &ConvertType, hub: &Path) -> TokenStream {
+    spoke_impls(model, hub, &quote!(::core::unreachable!()))
 }

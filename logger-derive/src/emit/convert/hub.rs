@@ -3,23 +3,19 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use super::{
-    model::{Body, ConvertField, ConvertType, ConvertVariant, Payload},
-    name_hash,
+use super::pair::{name_hash, tagging};
+use crate::{
+    emit::located_at,
+    model::{ConvertBody, ConvertField, ConvertType, ConvertVariant, Payload},
 };
-use crate::apply::located_at;
 
-pub(super) fn emit(of: &ConvertType) -> TokenStream {
-    let (ident, krate) = (&of.ident, &of.krate);
-    let fields = fields(of);
+pub(super) fn emit(model: &ConvertType) -> TokenStream {
+    let (ident, krate) = (&model.ident, &model.krate);
+    let fields = fields(model);
     let names = fields.iter().map(|(name, _)| quote!(#krate::conversion::plan::HubField { name: #name }));
-    let variants: &[ConvertVariant] = match &of.body {
-        Body::Struct(_) | Body::Newtype(_) => &[],
-        Body::Enum(variants) => variants,
-    };
-    let variants = variants.iter().map(|variant| emit_variant(variant, krate));
-    let tagging = of.json.tagging.emit(krate);
-    let impls = fields.iter().map(|(name, field)| emit_field(of, name, field));
+    let variants = model.variants().iter().map(|variant| emit_variant(variant, krate));
+    let tagging = tagging(&model.json.tagging, krate);
+    let impls = fields.iter().map(|(name, field)| emit_field(model, name, field));
     quote! {
         #[automatically_derived]
         impl #krate::conversion::Hub for #ident {
@@ -32,19 +28,20 @@ pub(super) fn emit(of: &ConvertType) -> TokenStream {
 }
 
 /// Returns all fields; those of a variant are named `Variant.field`.
-fn fields(of: &ConvertType) -> Vec<(String, &ConvertField)> {
-    match &of.body {
-        Body::Struct(fields) => fields.iter().map(|field| (field.name.clone(), field)).collect(),
-        Body::Newtype(field) => vec![(field.name.clone(), field.as_ref())],
-        Body::Enum(variants) => {
+fn fields(model: &ConvertType) -> Vec<(String, &ConvertField)> {
+    match &model.body {
+        ConvertBody::Struct(fields) => fields.iter().map(|field| (field.name.clone(), field)).collect(),
+        ConvertBody::Newtype(field) => vec![(field.name.clone(), field.as_ref())],
+        ConvertBody::Enum(variants) => {
             let pairs = variants.iter().flat_map(|variant| variant.fields().iter().map(move |field| (variant, field)));
             pairs.map(|(variant, field)| (format!("{}.{}", variant.name, field.name), field)).collect()
         }
+        ConvertBody::Skipped | ConvertBody::Tuple | ConvertBody::Union => Vec::new(),
     }
 }
 
-fn emit_field(of: &ConvertType, name: &str, field: &ConvertField) -> TokenStream {
-    let (ident, krate, ty, json) = (&of.ident, &of.krate, &field.ty, &field.json);
+fn emit_field(model: &ConvertType, name: &str, field: &ConvertField) -> TokenStream {
+    let (ident, krate, ty, json) = (&model.ident, &model.krate, &field.ty, &field.json);
     let (hash, may_be_absent, flatten) = (name_hash(name), field.may_be_absent, field.flatten);
     let implementation = quote! {
         #[automatically_derived]

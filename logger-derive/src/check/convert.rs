@@ -4,40 +4,84 @@
 use std::collections::BTreeSet;
 
 use proc_macro2::Span;
-use syn::{Ident, ext::IdentExt};
+use syn::{Ident, Meta, ext::IdentExt};
 
-use super::model::{Body, ConvertField, ConvertType, ConvertVariant, Payload};
 use crate::{
     attr::convert::{FieldAttr, HubKey, ReasonOrReasons, TypeAttr, WordOrNames},
     errors::Errors,
+    model::{ConvertBody, ConvertField, ConvertType, ConvertVariant, Payload},
 };
 
-pub(super) fn check(of: &ConvertType, errors: &mut Errors) {
-    match of.attr.hub {
+/// Checks a type that derives `Convert`.
+pub(crate) fn convert(model: &ConvertType, errors: &mut Errors) {
+    model.json.metas.iter().for_each(|meta| check_type_key(meta, errors));
+    check_shape(model, errors);
+    if !model.is_convertible() {
+        return;
+    }
+    match model.attr.hub {
         None => check_hub_key(errors),
-        Some(HubKey::Itself) => check_no_keys(of, errors),
+        Some(HubKey::Itself) => check_no_keys(model, errors),
         Some(HubKey::Type(_)) => {
-            check_hub_only(of, errors);
-            for fields in field_lists(of) {
+            check_hub_only(model, errors);
+            for fields in model.field_lists() {
                 fields.iter().for_each(|field| check_field(field, errors));
                 check_targets(fields, errors);
             }
-            match &of.body {
-                Body::Struct(_) => {}
-                Body::Newtype(field) => check_newtype(field, errors),
-                Body::Enum(variants) => check_variants(variants, errors),
+            if let ConvertBody::Newtype(field) = &model.body {
+                check_newtype(field, errors);
             }
+            check_variants(model.variants(), errors);
         }
     }
 }
 
-/// Returns the fields of the struct, or those of each variant.
-fn field_lists(of: &ConvertType) -> Vec<&[ConvertField]> {
-    match &of.body {
-        Body::Struct(fields) => vec![fields.as_slice()],
-        Body::Newtype(field) => vec![std::slice::from_ref(field.as_ref())],
-        Body::Enum(variants) => variants.iter().map(ConvertVariant::fields).collect(),
+/// Rejects what no conversion can have: parameters, fields without names, and a name for each direction.
+fn check_shape(model: &ConvertType, errors: &mut Errors) {
+    const FIELDS: &str = "`Convert` requires named fields, or one field without a name";
+    if !model.generics.params.is_empty() {
+        let message = "`Convert` does not support generic types: a conversion is between two types; remove the \
+                       parameters";
+        errors.push(&model.generics, message);
+        return;
     }
+    match &model.body {
+        ConvertBody::Tuple => errors.push(&model.ident, FIELDS),
+        ConvertBody::Union => errors.push(&model.ident, "unsupported union: it has no JSON encoding; use an enum"),
+        _ => {}
+    }
+    for meta in &model.renames {
+        check_one_name(meta, "rename", errors);
+    }
+    for variant in model.variants() {
+        if let Payload::Tuple(fields) = &variant.payload {
+            errors.push(fields, FIELDS);
+        }
+    }
+}
+
+/// Rejects the keys that make the encoding of a type different from that of its fields or variants.
+fn check_type_key(meta: &Meta, errors: &mut Errors) {
+    const ENCODINGS: [&str; 6] = ["untagged", "transparent", "from", "try_from", "into", "remote"];
+    if let Some(key) = ENCODINGS.into_iter().find(|key| meta.path().is_ident(key)) {
+        let message = format!(
+            "`Convert` does not support `{key}`; convert the fields of this type with functions: `#[convert(with = \
+             module)]`"
+        );
+        errors.push(meta, message);
+    }
+    let conventions = ["rename_all", "rename_all_fields"];
+    if conventions.iter().any(|key| meta.path().is_ident(key)) && matches!(meta, Meta::List(_)) {
+        check_one_name(meta, "rename_all", errors);
+    }
+}
+
+/// Rejects a key with a name for each direction.
+fn check_one_name(meta: &Meta, key: &str, errors: &mut Errors) {
+    let message = format!(
+        "`Convert` does not support different names for serialization and deserialization; use `{key} = \"..\"`"
+    );
+    errors.push(meta, message);
 }
 
 fn check_hub_key(errors: &mut Errors) {
@@ -49,27 +93,25 @@ fn check_hub_key(errors: &mut Errors) {
 }
 
 /// A type of the hub declares nothing about its spokes.
-fn check_no_keys(of: &ConvertType, errors: &mut Errors) {
+fn check_no_keys(model: &ConvertType, errors: &mut Errors) {
     const MESSAGE: &str = "this is a type of the hub: conversions are declared on the types of the spokes; remove this";
-    let TypeAttr { krate: _, hub: _, store, lost, default } = &of.attr;
+    let TypeAttr { krate: _, hub: _, store, lost, default } = &model.attr;
     let names = store.iter().flat_map(|names| &names.0);
     let lost = lost.iter().flat_map(|reasons| &reasons.0).map(|(name, _)| name);
     let default = default.iter().flat_map(|defaults| &defaults.0).map(|(name, _)| name);
     names.chain(lost).chain(default).for_each(|name| errors.push(name, MESSAGE));
-    let on_fields = field_lists(of).into_iter().flatten().flat_map(|field| &field.attrs);
+    let on_fields = model.field_lists().into_iter().flatten().flat_map(|field| &field.attrs);
     on_fields.for_each(|attr| errors.push(attr, MESSAGE));
-    if let Body::Enum(variants) = &of.body {
-        variants.iter().flat_map(|variant| &variant.attrs).for_each(|attr| errors.push(attr, MESSAGE));
-    }
+    model.variants().iter().flat_map(|variant| &variant.attrs).for_each(|attr| errors.push(attr, MESSAGE));
 }
 
 /// A field of the hub that the spoke does not have is stored or lost, once, and no field converts it.
-fn check_hub_only(of: &ConvertType, errors: &mut Errors) {
-    let TypeAttr { krate: _, hub: _, store, lost, default } = &of.attr;
+fn check_hub_only(model: &ConvertType, errors: &mut Errors) {
+    let TypeAttr { krate: _, hub: _, store, lost, default } = &model.attr;
     let store: Vec<&Ident> = store.iter().flat_map(|names| &names.0).collect();
     let lost: Vec<&Ident> = lost.iter().flat_map(|reasons| &reasons.0).map(|(name, _)| name).collect();
     let default: Vec<&Ident> = default.iter().flat_map(|defaults| &defaults.0).map(|(name, _)| name).collect();
-    let Body::Struct(fields) = &of.body else {
+    let ConvertBody::Struct(fields) = &model.body else {
         let message = "this type has no named fields; declare this on the type with the field";
         store.iter().chain(&lost).chain(&default).for_each(|name| errors.push(name, message));
         return;
