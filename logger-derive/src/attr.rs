@@ -16,6 +16,7 @@ pub(crate) mod schema;
 pub(crate) mod serde;
 
 use darling::{FromMeta, ast::NestedMeta};
+use proc_macro2::TokenStream;
 use syn::{
     Attribute, Data, Expr, ExprLit, Field, Lit, LitStr, Meta, MetaNameValue, Path, Token, Type, punctuated::Punctuated,
 };
@@ -41,6 +42,14 @@ fn items(name: &str, attrs: &[Attribute], errors: &mut Errors) -> Vec<NestedMeta
         }
     }
     items
+}
+
+/// Parses the items of a macro.
+pub(crate) fn parse_items(tokens: TokenStream, errors: &mut Errors) -> Vec<NestedMeta> {
+    NestedMeta::parse_meta_list(tokens).unwrap_or_else(|error| {
+        errors.extend(error);
+        Vec::new()
+    })
 }
 
 /// Parses keys one by one: a rejected key is reported and skipped, the others still apply.

@@ -1,9 +1,14 @@
-//! Emits the impls of a checked model; for a rejected one its errors, and placeholder impls that prevent follow-up
+//! Emits the impls of a checked model, one file for each; for a rejected one placeholder impls that prevent follow-up
 //! errors.
 
+pub(crate) mod adopt;
+pub(crate) mod apply;
 mod conversion;
 pub(crate) mod convert;
+pub(crate) mod deep_copy;
+pub(crate) mod defaults;
 pub(crate) mod generated_list;
+pub(crate) mod group_version;
 mod indexes;
 pub(crate) mod kind;
 mod lifecycle;

@@ -21,9 +21,16 @@ impl Errors {
         self.0.extend(error);
     }
 
-    /// Adds the errors of another expansion.
+    /// Adds other errors.
     pub(crate) fn append(&mut self, errors: Errors) {
         self.0.extend(errors.0);
+    }
+
+    /// Adds other errors, except for those on tokens that are already rejected.
+    pub(crate) fn append_new(&mut self, errors: Errors) {
+        let start = |error: &syn::Error| format!("{:?}", error.span());
+        let rejected: Vec<_> = self.0.iter().map(start).collect();
+        self.0.extend(errors.0.into_iter().filter(|error| !rejected.contains(&start(error))));
     }
 
     /// Adds the errors that darling found in a key.
@@ -46,28 +53,6 @@ impl Errors {
     /// Returns one `compile_error!` for each error.
     pub(crate) fn into_compile_errors(self) -> TokenStream {
         self.0.iter().map(syn::Error::to_compile_error).collect()
-    }
-}
-
-/// The output of one derive.
-#[derive(Default)]
-pub(crate) struct Expanded {
-    pub(crate) errors: Errors,
-    /// The impls; placeholders of them if there are errors.
-    pub(crate) items: TokenStream,
-}
-
-impl Expanded {
-    /// Adds the output of another derive of the same type. Its errors on tokens that are already rejected are dropped.
-    pub(crate) fn add(&mut self, other: Expanded) {
-        self.items.extend(other.items);
-        let start = |error: &syn::Error| format!("{:?}", error.span());
-        let rejected: Vec<_> = self.errors.0.iter().map(start).collect();
-        self.errors.0.extend(other.errors.0.into_iter().filter(|error| !rejected.contains(&start(error))));
-    }
-
-    pub(crate) fn into_tokens(self) -> TokenStream {
-        [self.errors.into_compile_errors(), self.items].into_iter().collect()
     }
 }
 

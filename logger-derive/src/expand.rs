@@ -1,27 +1,59 @@
-//! `#[derive(ApiType)]` and `#[derive(ApiObject)]`: several derives of one type, with one report of their errors.
+//! Expands each macro: its input is parsed into a model, the model is checked, and its impls are emitted; those of a
+//! rejected model are placeholders.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::quote;
-use syn::{Attribute, Data, DeriveInput, Field, Fields};
+use syn::{Data, DeriveInput, Fields};
 
 use crate::{
-    apply,
-    attr::{self, convert::is_converted},
-    check, crate_path, deep_copy,
+    attr::{self, adopt::AdoptKeys, convert::is_converted, defaults::CrateOnly, group_version::GroupVersionKeys},
+    check,
+    crate_path::{self, crate_path},
     emit::{self, in_const_block, placeholder, root::root_type},
-    errors::{Errors, Expanded},
-    model::{ConvertType, Kind, List, SchemaType},
+    errors::Errors,
+    model::{
+        Adoption, ApiType, AppliedType, ConvertType, CopiedType, Declaration, DefaultedType, Kind, List, SchemaType,
+    },
 };
+
+/// The output of one derive.
+#[derive(Default)]
+pub(crate) struct Expanded {
+    errors: Errors,
+    /// The impls; placeholders of them if there are errors.
+    items: TokenStream,
+}
+
+impl Expanded {
+    fn into_tokens(self) -> TokenStream {
+        [self.errors.into_compile_errors(), self.items].into_iter().collect()
+    }
+}
 
 /// Expands one derive, with the path of `kubewright_core`.
 pub(crate) type Derive = fn(&DeriveInput, &TokenStream) -> Expanded;
 
 /// The derives of every type in a kind.
-const PARTS: [Derive; 3] = [schema, deep_copy::derive, apply::derive];
+const PARTS: [Derive; 3] = [schema, deep_copy, apply];
+
+/// Expands derives of one type. The errors of all are reported at once, and an error that several find only once.
+pub(crate) fn derive(input: &DeriveInput, derives: &[Derive]) -> TokenStream {
+    let krate = match crate_path::of_type(&input.attrs) {
+        Ok(krate) => krate,
+        Err(error) => return error.into_compile_error(),
+    };
+    let mut all = Expanded::default();
+    for derive in derives {
+        let Expanded { errors, items } = derive(input, &krate);
+        all.items.extend(items);
+        all.errors.append_new(errors);
+    }
+    all.into_tokens()
+}
 
 /// Expands `#[derive(ApiType)]`.
 pub(crate) fn api_type(input: &DeriveInput) -> TokenStream {
-    expand(input, &[&[check_type as Derive][..], &PARTS, convert_part(input)].concat())
+    derive(input, &[&[nested_type as Derive][..], &PARTS, convert_part(input)].concat())
 }
 
 /// Expands `#[derive(ApiObject)]`.
@@ -30,26 +62,29 @@ pub(crate) fn api_object(input: &DeriveInput) -> TokenStream {
     let is_struct = matches!(&input.data, Data::Struct(data) if matches!(data.fields, Fields::Named(_)));
     match is_struct {
         true => {
-            expand(input, &[&[object_with_list as Derive, check_convert][..], &PARTS, convert_part(input)].concat())
+            derive(input, &[&[object_with_list as Derive, unused_convert][..], &PARTS, convert_part(input)].concat())
         }
-        false => expand(input, &[object_with_list, schema, deep_copy::derive]),
+        false => derive(input, &[object_with_list, schema, deep_copy]),
     }
-}
-
-/// Expands derives of one type. The errors of all are reported at once, and an error that several find only once.
-pub(crate) fn expand(input: &DeriveInput, derives: &[Derive]) -> TokenStream {
-    let krate = match crate_path::of_type(&input.attrs) {
-        Ok(krate) => krate,
-        Err(error) => return error.into_compile_error(),
-    };
-    let mut all = Expanded::default();
-    derives.iter().for_each(|derive| all.add(derive(input, &krate)));
-    all.into_tokens()
 }
 
 /// Returns the derive of the conversion, if the type declares one.
 fn convert_part(input: &DeriveInput) -> &'static [Derive] {
     if is_converted(&input.attrs) { &[convert] } else { &[] }
+}
+
+/// Reports what a nested type cannot have.
+fn nested_type(input: &DeriveInput, _: &TokenStream) -> Expanded {
+    let mut errors = Errors::default();
+    check::api_type(&ApiType::new(input), &mut errors);
+    Expanded { errors, items: TokenStream::new() }
+}
+
+/// Reports the attributes of a conversion that is not declared.
+fn unused_convert(input: &DeriveInput, _: &TokenStream) -> Expanded {
+    let mut errors = Errors::default();
+    check::unused_convert(&ApiType::new(input), &mut errors);
+    Expanded { errors, items: TokenStream::new() }
 }
 
 /// Expands `#[derive(Object)]`. All errors are reported at once.
@@ -127,46 +162,77 @@ fn kind_impls(kind: &Kind, is_accepted: bool, root_type: TokenStream) -> TokenSt
     }
 }
 
-/// Reports what a nested type cannot have. Precedes the other derives, whose own messages assume that they stand alone.
-fn check_type(input: &DeriveInput, krate: &TokenStream) -> Expanded {
-    let mut expanded = check_convert(input, krate);
-    let errors = &mut expanded.errors;
-    if !input.generics.params.is_empty() {
-        let message = "`ApiType` does not support generic types: an apply configuration has one name; remove the \
-                       parameters, or derive `DeepCopy` and `CrdSchema` in its place and use `#[apply(atomic)]` on the \
-                       fields of this type";
-        errors.push(&input.generics, message);
-    }
-    for name in ["genclient", "k8s", "policy"] {
-        for attr in attrs(input).flat_map(|attrs| attr::named(name, attrs)) {
-            errors.push(attr, format_args!("`#[{name}]` applies to kinds, which derive `ApiObject`; remove this"));
-        }
-    }
-    expanded
-}
-
-/// Reports `#[convert(..)]` in a type that does not declare its conversion, where it would have no effect.
-fn check_convert(input: &DeriveInput, _: &TokenStream) -> Expanded {
+/// Expands `#[derive(DeepCopy)]`.
+pub(crate) fn deep_copy(input: &DeriveInput, krate: &TokenStream) -> Expanded {
     let mut errors = Errors::default();
-    if !is_converted(&input.attrs) {
-        for attr in attrs(input).flat_map(|attrs| attr::named("convert", attrs)) {
-            let message = "no effect without a conversion of the type; add `#[convert(hub)]` or `#[convert(hub = \
-                           path::Type)]` to the type";
-            errors.push(attr, message);
-        }
-    }
-    Expanded { errors, items: TokenStream::new() }
+    let model = CopiedType::parse(input, krate, &mut errors);
+    check::deep_copy(&model, &mut errors);
+    Expanded { errors, items: emit::deep_copy::emit(&model) }
 }
 
-/// Returns the attributes of the type, its variants and its fields.
-fn attrs(input: &DeriveInput) -> impl Iterator<Item = &[Attribute]> {
-    let (variants, fields): (Vec<_>, Vec<&Field>) = match &input.data {
-        Data::Struct(data) => (Vec::new(), data.fields.iter().collect()),
-        Data::Enum(data) => (
-            data.variants.iter().map(|variant| variant.attrs.as_slice()).collect(),
-            data.variants.iter().flat_map(|variant| &variant.fields).collect(),
-        ),
-        Data::Union(_) => (Vec::new(), Vec::new()),
+/// Expands `#[derive(ApplyConfiguration)]`.
+pub(crate) fn apply(input: &DeriveInput, krate: &TokenStream) -> Expanded {
+    let mut errors = Errors::default();
+    let model = AppliedType::parse(input, krate, &mut errors);
+    check::apply(&model, &mut errors);
+    let items = match errors.is_empty() {
+        true => emit::apply::emit(&model),
+        false => emit::apply::placeholder(&model),
     };
-    [input.attrs.as_slice()].into_iter().chain(variants).chain(fields.into_iter().map(|field| field.attrs.as_slice()))
+    Expanded { errors, items }
+}
+
+/// Expands `#[kubewright::defaults]`.
+pub(crate) fn defaults(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    let mut errors = Errors::default();
+    let arguments = attr::parse_items(arguments, &mut errors);
+    let krate = match crate_path(attr::parse_keys::<CrateOnly>(arguments, &mut errors).krate.as_ref()) {
+        Ok(krate) => krate,
+        Err(error) => return [error.into_compile_error(), item].into_iter().collect(),
+    };
+    let Ok(input) = syn::parse2::<DeriveInput>(item.clone()) else {
+        let message = "`#[kubewright::defaults]` applies to a struct or an enum with derives; move it there";
+        errors.extend(syn::Error::new(Span::call_site(), message));
+        return Expanded { errors, items: item }.into_tokens();
+    };
+    let model = DefaultedType::parse(input, &mut errors);
+    check::defaults(&model, &mut errors);
+    let items = match errors.is_empty() {
+        true => emit::defaults::emit(&model, &krate),
+        false => emit::defaults::placeholder(&model),
+    };
+    Expanded { errors, items }.into_tokens()
+}
+
+/// Expands `group_version!`.
+pub(crate) fn group_version(input: TokenStream) -> TokenStream {
+    let mut errors = Errors::default();
+    let items = attr::parse_items(input, &mut errors);
+    let keys: GroupVersionKeys = attr::parse_keys(items.clone(), &mut errors);
+    let krate = match crate_path(keys.krate.as_ref()) {
+        Ok(krate) => krate,
+        Err(error) => return error.into_compile_error(),
+    };
+    let declaration = Declaration::new(keys, &items, krate);
+    check::group_version(&declaration, &mut errors);
+    let items = match errors.is_empty() {
+        true => emit::group_version::emit(&declaration),
+        false => emit::group_version::placeholder(&declaration),
+    };
+    Expanded { errors, items }.into_tokens()
+}
+
+/// Expands `adopt!`.
+pub(crate) fn adopt(input: TokenStream) -> TokenStream {
+    let mut errors = Errors::default();
+    let items = attr::parse_items(input, &mut errors);
+    let keys: AdoptKeys = attr::parse_keys(items, &mut errors);
+    let krate = match crate_path(keys.krate.as_ref()) {
+        Ok(krate) => krate,
+        Err(error) => return error.into_compile_error(),
+    };
+    let adoption = Adoption::new(keys, krate, &mut errors);
+    check::adopt(&adoption, &mut errors);
+    let items = emit::adopt::emit(&adoption, errors.is_empty());
+    Expanded { errors, items }.into_tokens()
 }

@@ -2,18 +2,13 @@
 //!
 //! Use them through `kubewright-core`, which re-exports them together with all items that their output refers to.
 
-mod adopt;
-mod apply;
 mod attr;
 mod check;
 mod crate_path;
-mod deep_copy;
-mod defaults;
 mod emit;
 mod errors;
 mod expand;
 mod grammar;
-mod group_version;
 mod model;
 
 use proc_macro::TokenStream;
@@ -30,7 +25,7 @@ use syn::{DeriveInput, parse_macro_input};
 #[doc = include_str!("../docs/deep_copy.md")]
 #[proc_macro_derive(DeepCopy, attributes(deep_copy, default))]
 pub fn derive_deep_copy(input: TokenStream) -> TokenStream {
-    expand::expand(&parse_macro_input!(input as DeriveInput), &[deep_copy::derive]).into()
+    expand::derive(&parse_macro_input!(input as DeriveInput), &[expand::deep_copy]).into()
 }
 
 /// Derives the input for the generation of an apply configuration: on a kind, and on each type in it.
@@ -41,7 +36,7 @@ pub fn derive_deep_copy(input: TokenStream) -> TokenStream {
 #[doc = include_str!("../docs/apply_configuration.md")]
 #[proc_macro_derive(ApplyConfiguration, attributes(apply, serde))]
 pub fn derive_apply_configuration(input: TokenStream) -> TokenStream {
-    expand::expand(&parse_macro_input!(input as DeriveInput), &[apply::derive]).into()
+    expand::derive(&parse_macro_input!(input as DeriveInput), &[expand::apply]).into()
 }
 
 /// Derives the conversion of a type between versions of a kind.
@@ -74,7 +69,7 @@ pub fn derive_apply_configuration(input: TokenStream) -> TokenStream {
 #[doc = include_str!("../docs/convert.md")]
 #[proc_macro_derive(Convert, attributes(convert, schema, serde))]
 pub fn derive_convert(input: TokenStream) -> TokenStream {
-    expand::expand(&parse_macro_input!(input as DeriveInput), &[expand::convert]).into()
+    expand::derive(&parse_macro_input!(input as DeriveInput), &[expand::convert]).into()
 }
 
 /// Derives schemars' `JsonSchema` with the constraints of `#[schema(..)]` on the type and its fields.
@@ -100,7 +95,7 @@ pub fn derive_convert(input: TokenStream) -> TokenStream {
 #[doc = include_str!("../docs/crd_schema.md")]
 #[proc_macro_derive(CrdSchema, attributes(schema, schemars, serde))]
 pub fn derive_crd_schema(input: TokenStream) -> TokenStream {
-    expand::expand(&parse_macro_input!(input as DeriveInput), &[expand::schema]).into()
+    expand::derive(&parse_macro_input!(input as DeriveInput), &[expand::schema]).into()
 }
 
 /// Derives a Kubernetes kind from a struct with the fields `metadata`, `spec`, `status` and others.
@@ -135,7 +130,7 @@ pub fn derive_crd_schema(input: TokenStream) -> TokenStream {
 #[doc = include_str!("../docs/object.md")]
 #[proc_macro_derive(Object, attributes(genclient, k8s, policy, serde))]
 pub fn derive_object(input: TokenStream) -> TokenStream {
-    expand::expand(&parse_macro_input!(input as DeriveInput), &[expand::object]).into()
+    expand::derive(&parse_macro_input!(input as DeriveInput), &[expand::object]).into()
 }
 
 /// Derives the list of a kind from a struct with the fields `metadata: ListMeta` and `items: Vec<Kind>`.
@@ -147,7 +142,7 @@ pub fn derive_object(input: TokenStream) -> TokenStream {
 #[doc = include_str!("../docs/object_list.md")]
 #[proc_macro_derive(ObjectList, attributes(genclient, k8s, serde))]
 pub fn derive_object_list(input: TokenStream) -> TokenStream {
-    expand::expand(&parse_macro_input!(input as DeriveInput), &[expand::object_list]).into()
+    expand::derive(&parse_macro_input!(input as DeriveInput), &[expand::object_list]).into()
 }
 
 /// Derives everything that a type in a kind needs: [`CrdSchema`](macro@CrdSchema), [`DeepCopy`](macro@DeepCopy),
@@ -239,7 +234,7 @@ pub fn derive_api_object(input: TokenStream) -> TokenStream {
 #[doc = include_str!("../docs/defaults.md")]
 #[proc_macro_attribute]
 pub fn defaults(arguments: TokenStream, item: TokenStream) -> TokenStream {
-    defaults::expand(arguments.into(), item.into()).into()
+    expand::defaults(arguments.into(), item.into()).into()
 }
 
 /// Declares a version of an API group, once in its module, as `doc.go` and `register.go` do in Go.
@@ -254,7 +249,7 @@ pub fn defaults(arguments: TokenStream, item: TokenStream) -> TokenStream {
 #[doc = include_str!("../docs/group_version.md")]
 #[proc_macro]
 pub fn group_version(input: TokenStream) -> TokenStream {
-    group_version::expand(input.into()).into()
+    expand::group_version(input.into()).into()
 }
 
 /// Passes kinds that are declared elsewhere to the generator, which generates clients, listers and informers for them.
@@ -283,7 +278,7 @@ pub fn group_version(input: TokenStream) -> TokenStream {
 #[doc = include_str!("../docs/adopt.md")]
 #[proc_macro]
 pub fn adopt(input: TokenStream) -> TokenStream {
-    adopt::expand(input.into()).into()
+    expand::adopt(input.into()).into()
 }
 
 /// Expands to the attribute grammar as data of `kubewright_core::grammar`, for `cargo xtask codegen explain`.

@@ -36,7 +36,7 @@ pub(super) fn check_body(root: &Root, errors: &mut Errors) {
 }
 
 /// Returns the message for a derive of serde on a kind or a list.
-pub(crate) fn serde_conflict(derive: &str, path: &Path) -> String {
+pub(super) fn serde_conflict(derive: &str, path: &Path) -> String {
     let name = path.segments.last().map_or_else(String::new, |last| last.ident.to_string());
     format!(
         "conflicts with `{derive}`, which implements `{name}`, because it writes and validates `apiVersion` and \

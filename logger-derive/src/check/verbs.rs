@@ -21,7 +21,7 @@ pub(super) fn check(kind: &Kind, errors: &mut Errors) {
 }
 
 /// `no_verbs`, `readonly`, `only_verbs` and `skip_verbs` exclude each other.
-pub(crate) fn check_conflicts(at: impl ToTokens, client: &Genclient, errors: &mut Errors) {
+pub(super) fn check_conflicts(at: impl ToTokens, client: &Genclient, errors: &mut Errors) {
     let set = [
         (client.no_verbs.is_present(), "no_verbs"),
         (client.readonly.is_present(), "readonly"),
@@ -35,7 +35,7 @@ pub(crate) fn check_conflicts(at: impl ToTokens, client: &Genclient, errors: &mu
 }
 
 /// A listed verb of the status requires a status subresource, which `add` enables.
-pub(crate) fn check_status_verbs(client: &Genclient, has_status: bool, add: &str, errors: &mut Errors) {
+pub(super) fn check_status_verbs(client: &Genclient, has_status: bool, add: &str, errors: &mut Errors) {
     let lists = [&client.only_verbs, &client.skip_verbs].into_iter().flatten();
     for verb in lists.flat_map(|VerbList(verbs)| verbs).filter(|verb| STATUS_VERBS.iter().any(|word| *verb == word)) {
         if client.no_status.is_present() {

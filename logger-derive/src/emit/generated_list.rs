@@ -4,11 +4,10 @@ use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use syn::{DeriveInput, parse_quote};
 
-use super::{in_const_block, list, placeholder};
+use super::{deep_copy, in_const_block, list, placeholder};
 use crate::{
-    deep_copy,
     errors::Errors,
-    model::{Kind, List},
+    model::{CopiedType, Kind, List},
 };
 
 /// Returns the list type; placeholder impls belong to a rejected kind.
@@ -17,12 +16,13 @@ pub(crate) fn emit(input: &DeriveInput, kind: &Kind, is_rejected: bool) -> Token
     let struct_of_list = declaration(input, kind);
     // The errors of a rejected kind are reported on the kind.
     let mut model = List::parse(&struct_of_list, krate, &mut Errors::default());
+    let copied = CopiedType::parse(&struct_of_list, krate, &mut Errors::default());
     model.root.registered = ident.clone();
     let impls = match is_rejected {
         true => placeholder::list(&model),
         false => in_const_block(list::emit(&model)),
     };
-    let (name, deep_copy) = (&struct_of_list.ident, deep_copy::derive(&struct_of_list, krate).items);
+    let (name, deep_copy) = (&struct_of_list.ident, deep_copy::emit(&copied));
     quote! {
         #[derive(::core::clone::Clone, ::core::fmt::Debug, ::core::default::Default)]
         #[allow(deprecated)]

@@ -9,7 +9,6 @@ use syn::{Attribute, Item, Macro, parse_quote};
 
 use super::*;
 use crate::{
-    adopt, apply,
     attr::{
         self,
         genclient::{Genclient, Index, Method},
@@ -17,7 +16,7 @@ use crate::{
         policy::{ParamsKeys, PolicyKeys},
         serde::{SerdeContainer, SerdeField},
     },
-    deep_copy, defaults, expand, group_version,
+    expand,
 };
 
 /// Returns the keys that darling lists for an unknown one. Its message omits the list if it has ten or more.
@@ -103,7 +102,7 @@ fn table_matches_the_parser() {
 fn is_accepted_by_adopt(key: &str) -> bool {
     let syntax = syntax(None, key).or(syntax(Some("custom_resources"), key)).expect("the key is in the table");
     let syntax: TokenStream = syntax.parse().expect("the syntax consists of Rust tokens");
-    !is_rejected(&adopt::expand(quote!(custom_resources = [Widget(#syntax)])))
+    !is_rejected(&expand::adopt(quote!(custom_resources = [Widget(#syntax)])))
 }
 
 #[test]
@@ -151,8 +150,8 @@ fn every_key_has_syntax_description_and_an_accepted_example() {
 fn expanded(example: &str, section: &str) -> TokenStream {
     if let Ok(call) = syn::parse_str::<Macro>(example) {
         return match call.path.segments.last().expect("a macro call has a path").ident.to_string().as_str() {
-            "group_version" => group_version::expand(call.tokens),
-            "adopt" => adopt::expand(call.tokens),
+            "group_version" => expand::group_version(call.tokens),
+            "adopt" => expand::adopt(call.tokens),
             other => panic!("unknown macro {other}"),
         };
     }
@@ -161,7 +160,7 @@ fn expanded(example: &str, section: &str) -> TokenStream {
     let name = attribute[0].path().segments.last().expect("an attribute has a path").ident.to_string();
     if name == "defaults" {
         let arguments = attribute[0].meta.require_list().map(|list| list.tokens.clone()).unwrap_or_default();
-        return defaults::expand(
+        return expand::defaults(
             arguments,
             quote!(
                 #[derive(Deserialize)]
@@ -173,17 +172,17 @@ fn expanded(example: &str, section: &str) -> TokenStream {
         );
     }
     if name == "convert" || section.contains("derives Convert") {
-        return expand::expand(&convert_input(&example, section), &[expand::convert]);
+        return expand::derive(&convert_input(&example, section), &[expand::convert]);
     }
     if name == "default" {
-        return defaults::expand(quote!(), quote!(#[derive(Deserialize)] struct Widget { #example size: i32 }));
+        return expand::defaults(quote!(), quote!(#[derive(Deserialize)] struct Widget { #example size: i32 }));
     }
     let is_of_field =
         section.contains("field") || ["clone", "atomic"].iter().any(|word| example.to_string().contains(word));
     let (on_type, on_field) = if is_of_field { (quote!(), example) } else { (example, quote!()) };
     if section == k8s::LIST.title {
         let list = parse_quote!(#on_type struct WidgetList { metadata: ListMeta, items: Vec<Widget> });
-        return expand::expand(&list, &[expand::object_list]);
+        return expand::derive(&list, &[expand::object_list]);
     }
     let client = match mentions(&on_type, "unserved") {
         true => quote!(#[k8s(scope = "Namespaced")]),
@@ -200,13 +199,13 @@ fn expanded(example: &str, section: &str) -> TokenStream {
         }
     };
     match name.as_str() {
-        "schema" | "schemars" => expand::expand(&schema_input(&on_type, &on_field, section), &[expand::schema]),
-        "deep_copy" => expand::expand(&input, &[deep_copy::derive]),
+        "schema" | "schemars" => expand::derive(&schema_input(&on_type, &on_field, section), &[expand::schema]),
+        "deep_copy" => expand::derive(&input, &[expand::deep_copy]),
         "apply" => applied(&input),
         "derive" => quote!(),
         "serde" if section.contains("ApplyConfiguration") => applied(&input),
         _ if mentions(&on_type, "list = ") => expand::api_object(&input),
-        _ => expand::expand(&input, &[expand::object]),
+        _ => expand::derive(&input, &[expand::object]),
     }
 }
 
@@ -239,7 +238,7 @@ fn convert_input(example: &TokenStream, section: &str) -> syn::DeriveInput {
 }
 
 fn applied(input: &syn::DeriveInput) -> TokenStream {
-    expand::expand(input, &[apply::derive])
+    expand::derive(input, &[expand::apply])
 }
 
 fn mentions(example: &TokenStream, word: &str) -> bool {

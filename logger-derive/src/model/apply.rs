@@ -1,0 +1,119 @@
+//! A type that derives `ApplyConfiguration`: its fields as they are applied.
+
+use proc_macro2::TokenStream;
+use syn::{Attribute, Data, DeriveInput, Field, Fields, Generics, Ident, LitStr, Meta, Type, ext::IdentExt};
+
+use crate::{
+    attr::{
+        self,
+        apply::{FieldAttr, TypeAttr},
+        docs::docs,
+        literal,
+        serde::has_serde_key,
+    },
+    errors::Errors,
+};
+
+/// A type that derives `ApplyConfiguration`.
+pub(crate) struct AppliedType {
+    pub(crate) ident: Ident,
+    pub(crate) generics: Generics,
+    /// The path of `kubewright_core`.
+    pub(crate) krate: TokenStream,
+    /// The doc comment, as an expression.
+    pub(crate) docs: TokenStream,
+    /// `#[serde(rename_all = "..")]`
+    pub(crate) rename_all: Option<Meta>,
+    pub(crate) body: AppliedBody,
+}
+
+/// The content of a type.
+pub(crate) enum AppliedBody {
+    /// A struct whose fields are applied one by one.
+    Struct {
+        fields: Vec<AppliedField>,
+        /// The keys of serde of all fields.
+        serde: Vec<Meta>,
+    },
+    /// A type that is applied atomically: an enum, a tuple struct, a unit struct, or a struct with another encoding.
+    Atomic {
+        /// The `#[apply(..)]` attributes of its fields, which have no effect.
+        unused: Vec<Attribute>,
+    },
+    Union,
+}
+
+/// A serialized field.
+pub(crate) struct AppliedField {
+    pub(crate) index: usize,
+    /// The Rust name.
+    pub(crate) name: Option<String>,
+    pub(crate) ty: Type,
+    /// The doc comment, as an expression.
+    pub(crate) docs: TokenStream,
+    pub(crate) atomic: bool,
+    /// The JSON name of `#[serde(rename = "..")]`.
+    pub(crate) rename: Option<LitStr>,
+    pub(crate) flatten: bool,
+}
+
+impl AppliedType {
+    pub(crate) fn parse(input: &DeriveInput, krate: &TokenStream, errors: &mut Errors) -> Self {
+        let TypeAttr { krate: _ } = attr::parse("apply", &input.attrs, errors);
+        AppliedType {
+            ident: input.ident.clone(),
+            generics: input.generics.clone(),
+            krate: krate.clone(),
+            docs: docs(&input.attrs),
+            rename_all: attr::key("serde", "rename_all", &input.attrs),
+            body: AppliedBody::parse(input, errors),
+        }
+    }
+
+    /// Returns the name of the type.
+    pub(crate) fn name(&self) -> String {
+        self.ident.unraw().to_string()
+    }
+}
+
+impl AppliedBody {
+    fn parse(input: &DeriveInput, errors: &mut Errors) -> Self {
+        let fields = attr::fields(&input.data);
+        match &input.data {
+            Data::Struct(data) if matches!(data.fields, Fields::Named(_)) && !has_other_encoding(&input.attrs) => {
+                let serde = fields.iter().flat_map(|field| attr::keys("serde", &field.attrs)).collect();
+                let parse = |(i, field): (usize, &&Field)| AppliedField::parse(i, field, errors);
+                AppliedBody::Struct { fields: fields.iter().enumerate().filter_map(parse).collect(), serde }
+            }
+            Data::Struct(_) | Data::Enum(_) => {
+                let unused = fields.into_iter().flat_map(|field| attr::named("apply", &field.attrs)).cloned();
+                AppliedBody::Atomic { unused: unused.collect() }
+            }
+            Data::Union(_) => AppliedBody::Union,
+        }
+    }
+}
+
+/// Whether the encoding of a struct is not that of its fields.
+fn has_other_encoding(attrs: &[Attribute]) -> bool {
+    let encodings = ["from", "into", "remote", "tag", "transparent", "try_from"];
+    encodings.iter().any(|key| has_serde_key(attrs, key))
+}
+
+impl AppliedField {
+    /// Parses a field; `None` is returned for one that is not in JSON.
+    fn parse(index: usize, field: &Field, errors: &mut Errors) -> Option<Self> {
+        let FieldAttr { atomic } = attr::parse("apply", &field.attrs, errors);
+        let is_skipped = ["skip", "skip_serializing"].iter().any(|key| has_serde_key(&field.attrs, key));
+        let rename = attr::key("serde", "rename", &field.attrs);
+        (!is_skipped).then(|| AppliedField {
+            index,
+            name: field.ident.as_ref().map(|ident| ident.unraw().to_string()),
+            ty: field.ty.clone(),
+            docs: docs(&field.attrs),
+            atomic: atomic.is_present(),
+            rename: rename.as_ref().and_then(|meta| literal(meta.require_name_value().ok()?)),
+            flatten: has_serde_key(&field.attrs, "flatten"),
+        })
+    }
+}
