@@ -33,6 +33,7 @@ pub(crate) struct Section {
 }
 
 /// A key of an attribute or macro.
+#[derive(Clone, Copy)]
 pub(crate) struct AttributeKey {
     pub(crate) key: &'static str,
     /// The key with its value.

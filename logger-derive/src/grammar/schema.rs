@@ -2,44 +2,58 @@
 
 use super::{AttributeKey, EMPTY, Section, crate_key};
 
+/// The keys of types, of fields and of items.
+const CONSTRAINTS: [AttributeKey; 24] = [
+    MIN,
+    MAX,
+    EXCLUSIVE_MIN,
+    EXCLUSIVE_MAX,
+    MULTIPLE_OF,
+    LENGTH,
+    MAX_BYTES,
+    ITEMS,
+    PROPERTIES,
+    PATTERN,
+    FORMAT,
+    NO_FORMAT,
+    VALUES,
+    NEQ,
+    LIST_TYPE,
+    LIST_MAP_KEYS,
+    UNIQUE,
+    MAP_TYPE,
+    STRUCT_TYPE,
+    PRESERVE_UNKNOWN_FIELDS,
+    VALIDATION,
+    TITLE,
+    EXTERNAL_DOCS,
+    ALLOW_FLOAT,
+];
+
+/// The keys of types alone.
+const UNIONS: [AttributeKey; 4] = [EXACTLY_ONE_OF, AT_MOST_ONE_OF, AT_LEAST_ONE_OF, VIA];
+
+/// The keys of fields, of which some are also those of items.
+const PRESENCE: [AttributeKey; 11] = [
+    NULLABLE,
+    REQUIRED,
+    FORBIDDEN,
+    DEPENDENT_REQUIRED,
+    DEPENDENT_FORBIDDEN,
+    IMMUTABLE,
+    MONOTONIC,
+    UPDATE,
+    EMBEDDED_RESOURCE,
+    SCHEMALESS,
+    DEPTH,
+];
+
 pub(crate) const SCHEMA_TYPE: Section = Section {
     name: "schema",
     nested: false,
     title: "#[schema(..)] on a type that derives CrdSchema",
     accepted_by: &["CrdSchema"],
-    keys: &[
-        EXACTLY_ONE_OF,
-        AT_MOST_ONE_OF,
-        AT_LEAST_ONE_OF,
-        VIA,
-        MIN,
-        MAX,
-        EXCLUSIVE_MIN,
-        EXCLUSIVE_MAX,
-        MULTIPLE_OF,
-        LENGTH,
-        MAX_BYTES,
-        ITEMS,
-        PROPERTIES,
-        PATTERN,
-        FORMAT,
-        NO_FORMAT,
-        VALUES,
-        NEQ,
-        LIST_TYPE,
-        LIST_MAP_KEYS,
-        UNIQUE,
-        MAP_TYPE,
-        STRUCT_TYPE,
-        PRESERVE_UNKNOWN_FIELDS,
-        VALIDATION,
-        TITLE,
-        EXTERNAL_DOCS,
-        ALLOW_FLOAT,
-        EACH,
-        EACH_KEY,
-        crate_key("#[schema(crate = my_core)]"),
-    ],
+    keys: &join::<31>(&[&UNIONS, &CONSTRAINTS, &[EACH, EACH_KEY], &[crate_key("#[schema(crate = my_core)]")]]),
 };
 
 pub(crate) const SCHEMA_FIELD: Section = Section {
@@ -47,47 +61,7 @@ pub(crate) const SCHEMA_FIELD: Section = Section {
     nested: false,
     title: "#[schema(..)] on a field of a type that derives CrdSchema",
     accepted_by: &["CrdSchema"],
-    keys: &[
-        MIN,
-        MAX,
-        EXCLUSIVE_MIN,
-        EXCLUSIVE_MAX,
-        MULTIPLE_OF,
-        LENGTH,
-        MAX_BYTES,
-        ITEMS,
-        PROPERTIES,
-        PATTERN,
-        FORMAT,
-        NO_FORMAT,
-        VALUES,
-        NEQ,
-        LIST_TYPE,
-        LIST_MAP_KEYS,
-        UNIQUE,
-        MAP_TYPE,
-        STRUCT_TYPE,
-        PRESERVE_UNKNOWN_FIELDS,
-        VALIDATION,
-        TITLE,
-        EXTERNAL_DOCS,
-        ALLOW_FLOAT,
-        NULLABLE,
-        REQUIRED,
-        FORBIDDEN,
-        DEPENDENT_REQUIRED,
-        DEPENDENT_FORBIDDEN,
-        IMMUTABLE,
-        MONOTONIC,
-        UPDATE,
-        EMBEDDED_RESOURCE,
-        SCHEMALESS,
-        DEPTH,
-        EACH,
-        EACH_KEY,
-        COLUMN,
-        SELECTABLE,
-    ],
+    keys: &join::<39>(&[&CONSTRAINTS, &PRESENCE, &[EACH, EACH_KEY, COLUMN, SELECTABLE]]),
 };
 
 pub(crate) const SCHEMA_EACH: Section = Section {
@@ -95,37 +69,23 @@ pub(crate) const SCHEMA_EACH: Section = Section {
     nested: true,
     title: "#[schema(each(..))], for each item of a list and each value of a map",
     accepted_by: &["CrdSchema"],
-    keys: &[
-        MIN,
-        MAX,
-        EXCLUSIVE_MIN,
-        EXCLUSIVE_MAX,
-        MULTIPLE_OF,
-        LENGTH,
-        MAX_BYTES,
-        ITEMS,
-        PROPERTIES,
-        PATTERN,
-        FORMAT,
-        NO_FORMAT,
-        VALUES,
-        NEQ,
-        LIST_TYPE,
-        LIST_MAP_KEYS,
-        UNIQUE,
-        MAP_TYPE,
-        STRUCT_TYPE,
-        PRESERVE_UNKNOWN_FIELDS,
-        VALIDATION,
-        TITLE,
-        EXTERNAL_DOCS,
-        ALLOW_FLOAT,
-        EACH,
-        EACH_KEY,
-        NULLABLE,
-        EMBEDDED_RESOURCE,
-    ],
+    keys: &join::<28>(&[&CONSTRAINTS, &[EACH, EACH_KEY, NULLABLE, EMBEDDED_RESOURCE]]),
 };
+
+/// Joins lists of keys, `N` in total.
+const fn join<const N: usize>(lists: &[&[AttributeKey]]) -> [AttributeKey; N] {
+    let (mut joined, mut count, mut list) = ([EMPTY; N], 0, 0);
+    while list < lists.len() {
+        let mut i = 0;
+        while i < lists[list].len() {
+            joined[count] = lists[list][i];
+            (count, i) = (count + 1, i + 1);
+        }
+        list += 1;
+    }
+    assert!(count == N);
+    joined
+}
 
 pub(crate) const KEYS: Section = Section {
     name: "each_key",

@@ -218,7 +218,7 @@ fn schema_input(on_type: &TokenStream, on_field: &TokenStream, section: &str) ->
         #on_type
         struct Widget {
             #on_field
-            of: Option<Unknown>,
+            size: Option<Unknown>,
             max_speed: Option<i32>,
             status: Option<WidgetStatus>,
         }
