@@ -8,6 +8,7 @@ mod json;
 mod keywords;
 mod map_keys;
 mod rules;
+mod self_type;
 mod shadow;
 
 use proc_macro2::TokenStream;

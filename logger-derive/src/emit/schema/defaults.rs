@@ -5,7 +5,7 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote};
 use syn::{Attribute, Data, DeriveInput, Field, Meta, WherePredicate, ext::IdentExt, parse_quote};
 
-use super::shadow::{fields_mut, self_type, without_self};
+use super::self_type::{fields_mut, self_type, without_self};
 use crate::attr::{
     self,
     serde::{SerdeDefault, has_serde_key, remove_serde_key},

@@ -1,12 +1,13 @@
 //! The shadow of a type, to which schemars' derive is applied: a copy with the attributes that schemars reads.
 
-use proc_macro2::{Group, Ident, TokenStream, TokenTree};
+use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
-use syn::{Attribute, Data, DeriveInput, Expr, Field, Meta, ext::IdentExt, parse_quote};
+use syn::{Attribute, Data, DeriveInput, Expr, Meta, ext::IdentExt, parse_quote};
 
 use super::{
     defaults,
     keywords::{field_keywords, type_schema},
+    self_type::{fields_mut, self_type, without_self},
 };
 use crate::{
     attr::{self, docs::docs, serde::has_serde_key},
@@ -55,26 +56,6 @@ fn schema_name(input: &DeriveInput) -> String {
     }
 }
 
-/// Returns the type with its parameters.
-pub(super) fn self_type(input: &DeriveInput) -> TokenStream {
-    let (ident, (_, ty_generics, _)) = (&input.ident, input.generics.split_for_impl());
-    quote!(#ident #ty_generics)
-}
-
-/// Replaces `Self`, which is the shadow inside of its impls, by the type.
-pub(super) fn without_self(tokens: TokenStream, self_type: &TokenStream) -> TokenStream {
-    let replace = |token: TokenTree| match token {
-        TokenTree::Ident(ident) if ident == "Self" => quote!(#self_type),
-        TokenTree::Group(group) => {
-            let mut inside = Group::new(group.delimiter(), without_self(group.stream(), self_type));
-            inside.set_span(group.span());
-            TokenTree::Group(inside).into()
-        }
-        other => other.into(),
-    };
-    tokens.into_iter().map(replace).collect()
-}
-
 /// Retains the attributes of schemars' derive. The doc comment becomes the description: schemars would use a first line
 /// with a `#` as the title, and retain the stars of block comments.
 fn retain_schemars_attributes(attrs: &mut Vec<Attribute>, krate: &TokenStream) {
@@ -99,13 +80,4 @@ fn description(attrs: &[Attribute], krate: &TokenStream) -> Option<Attribute> {
         }
         _ => parse_quote!(#[schemars(description = #krate::schema::description(#docs))]),
     })
-}
-
-/// Returns all fields, those of an enum by variant.
-pub(super) fn fields_mut(data: &mut Data) -> Vec<&mut Field> {
-    match data {
-        Data::Struct(data) => data.fields.iter_mut().collect(),
-        Data::Enum(data) => data.variants.iter_mut().flat_map(|variant| variant.fields.iter_mut()).collect(),
-        Data::Union(_) => Vec::new(),
-    }
 }
