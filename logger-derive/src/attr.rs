@@ -11,6 +11,7 @@ pub(crate) mod docs;
 pub(crate) mod genclient;
 pub(crate) mod group_version;
 pub(crate) mod k8s;
+mod keys;
 pub(crate) mod policy;
 pub(crate) mod schema;
 pub(crate) mod serde;
@@ -21,11 +22,13 @@ use syn::{
     Attribute, Data, Expr, ExprLit, Field, Lit, LitStr, Meta, MetaNameValue, Path, Token, Type, punctuated::Punctuated,
 };
 
-use crate::errors::Errors;
+pub(crate) use keys::parse_keys;
 
-/// Parses all attributes of this name as one.
-pub(crate) fn parse<T: FromMeta + Default>(name: &str, attrs: &[Attribute], errors: &mut Errors) -> T {
-    parse_keys(items(name, attrs, errors), errors)
+use crate::{errors::Errors, grammar::Section};
+
+/// Parses all attributes of a section as one.
+pub(crate) fn parse<T: FromMeta + Default>(section: &Section, attrs: &[Attribute], errors: &mut Errors) -> T {
+    parse_keys(section, items(section.name, attrs, errors), errors)
 }
 
 /// Returns the items of all attributes of this name.
@@ -50,22 +53,6 @@ pub(crate) fn parse_items(tokens: TokenStream, errors: &mut Errors) -> Vec<Neste
         errors.extend(error);
         Vec::new()
     })
-}
-
-/// Parses keys one by one: a rejected key is reported and skipped, the others still apply.
-pub(crate) fn parse_keys<T: FromMeta + Default>(items: Vec<NestedMeta>, errors: &mut Errors) -> T {
-    let (mut accepted, mut value) = (Vec::new(), T::default());
-    for item in items {
-        accepted.push(item);
-        match T::from_list(&accepted) {
-            Ok(with_it) => value = with_it,
-            Err(error) => {
-                let rejected = accepted.pop();
-                errors.extend_from_darling(rejected.as_ref(), error);
-            }
-        }
-    }
-    value
 }
 
 /// Returns the attributes of this name.

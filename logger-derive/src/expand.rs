@@ -11,6 +11,7 @@ use crate::{
     crate_path::{self, crate_path},
     emit::{self, in_const_block, placeholder, root::root_type},
     errors::Errors,
+    grammar::macros::{ADOPT, DEFAULTS, GROUP_VERSION},
     model::{
         Adoption, ApiType, AppliedType, ConvertType, CopiedType, Declaration, DefaultedType, Kind, List, SchemaType,
     },
@@ -186,7 +187,7 @@ pub(crate) fn apply(input: &DeriveInput, krate: &TokenStream) -> Expanded {
 pub(crate) fn defaults(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let arguments = attr::parse_items(arguments, &mut errors);
-    let krate = match crate_path(attr::parse_keys::<CrateOnly>(arguments, &mut errors).krate.as_ref()) {
+    let krate = match crate_path(attr::parse_keys::<CrateOnly>(&DEFAULTS, arguments, &mut errors).krate.as_ref()) {
         Ok(krate) => krate,
         Err(error) => return [error.into_compile_error(), item].into_iter().collect(),
     };
@@ -208,7 +209,7 @@ pub(crate) fn defaults(arguments: TokenStream, item: TokenStream) -> TokenStream
 pub(crate) fn group_version(input: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let items = attr::parse_items(input, &mut errors);
-    let keys: GroupVersionKeys = attr::parse_keys(items.clone(), &mut errors);
+    let keys: GroupVersionKeys = attr::parse_keys(&GROUP_VERSION, items.clone(), &mut errors);
     let krate = match crate_path(keys.krate.as_ref()) {
         Ok(krate) => krate,
         Err(error) => return error.into_compile_error(),
@@ -226,7 +227,7 @@ pub(crate) fn group_version(input: TokenStream) -> TokenStream {
 pub(crate) fn adopt(input: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let items = attr::parse_items(input, &mut errors);
-    let keys: AdoptKeys = attr::parse_keys(items, &mut errors);
+    let keys: AdoptKeys = attr::parse_keys(&ADOPT, items, &mut errors);
     let krate = match crate_path(keys.krate.as_ref()) {
         Ok(krate) => krate,
         Err(error) => return error.into_compile_error(),

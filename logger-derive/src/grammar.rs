@@ -1,11 +1,11 @@
 //! The attribute grammar: every key with its section, syntax, Go tags and description, for error messages and the
 //! attribute reference.
 
-mod convert;
-mod fields;
-mod genclient;
-mod k8s;
-mod macros;
+pub(crate) mod convert;
+pub(crate) mod fields;
+pub(crate) mod genclient;
+pub(crate) mod k8s;
+pub(crate) mod macros;
 pub(crate) mod policy;
 mod schema;
 #[cfg(test)]
@@ -47,11 +47,24 @@ pub(crate) struct AttributeKey {
     pub(crate) constraints: &'static str,
     /// A complete attribute or macro call that uses the key.
     pub(crate) example: &'static str,
+    /// Whether the list in parentheses must have the key.
+    pub(crate) required: bool,
+    /// Whether the attribute can have the key several times.
+    pub(crate) repeated: bool,
 }
 
 /// The default of the optional columns of the table.
-const EMPTY: AttributeKey =
-    AttributeKey { key: "", syntax: "", values: Vec::new, go_tags: &[], description: "", constraints: "", example: "" };
+const EMPTY: AttributeKey = AttributeKey {
+    key: "",
+    syntax: "",
+    values: Vec::new,
+    go_tags: &[],
+    description: "",
+    constraints: "",
+    example: "",
+    required: false,
+    repeated: false,
+};
 
 /// The key `crate = path`, which is the same everywhere except for its example.
 const fn crate_key(example: &'static str) -> AttributeKey {
@@ -109,6 +122,26 @@ pub(crate) const SECTIONS: [&Section; 41] = [
     &macros::ADOPTED,
 ];
 
+/// Returns the keys that the parser of a section accepts. Checks report those of other sections of its attribute, with
+/// their place.
+pub(crate) fn parsed_keys(section: &Section) -> impl Iterator<Item = &AttributeKey> {
+    let others: &[&'static Section] = match section.name {
+        "schema" | "each" => &[&SCHEMA_TYPE, &SCHEMA_FIELD],
+        "custom_resources" => &[&genclient::GENCLIENT],
+        _ => &[],
+    };
+    let keys = section.keys.iter();
+    let is_other = |key: &&AttributeKey| section.keys.iter().all(|known| known.key != key.key);
+    keys.chain(others.iter().flat_map(|other| other.keys).filter(is_other))
+}
+
+/// Returns the section of the keys in the parentheses after a key.
+pub(crate) fn nested(key: &AttributeKey) -> Option<&'static Section> {
+    // The methods of columns are not in parentheses.
+    let is_nested = |section: &&Section| section.nested && section.name == key.key && section.name != COLUMN.name;
+    SECTIONS.into_iter().find(is_nested)
+}
+
 /// Returns the message for a missing key, with its syntax. `within` is the key whose nested list it belongs to.
 pub(crate) fn missing(within: Option<&str>, key: &str) -> String {
     format!("missing `{}`", syntax(within, key).unwrap_or(key))
@@ -151,7 +184,7 @@ impl ToTokens for Section {
 
 impl ToTokens for AttributeKey {
     fn to_tokens(&self, tokens: &mut TokenStream) {
-        let AttributeKey { key, syntax, values, go_tags, description, constraints, example } = self;
+        let AttributeKey { key, syntax, values, go_tags, description, constraints, example, .. } = self;
         let values = values();
         tokens.extend(quote! {
             ::kubewright_core::grammar::AttributeKey {

@@ -1,5 +1,6 @@
-//! What is declared, with its spans: the input of checks and emitters. A model can be invalid: parsing it reports errors
-//! of syntax only.
+//! What is declared, with its spans: the input of checks and emitters.
+//!
+//! A model can be invalid: parsing it reports errors of syntax only.
 
 pub(crate) mod adopt;
 mod api_type;

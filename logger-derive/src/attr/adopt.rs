@@ -4,7 +4,7 @@ use darling::{FromMeta, util::Flag};
 use quote::ToTokens;
 use syn::{Expr, Meta, Path};
 
-use super::genclient::Genclient;
+use super::{genclient::Genclient, keys::worded};
 
 /// The keys of `adopt!`.
 #[derive(Default, FromMeta)]
@@ -23,12 +23,12 @@ pub(crate) struct Kinds(pub(crate) Vec<Meta>);
 impl FromMeta for Kinds {
     fn from_expr(expr: &Expr) -> darling::Result<Self> {
         let Expr::Array(array) = expr else {
-            return Err(darling::Error::custom("expected a list of types, such as `[Pod, Service]`").with_span(expr));
+            return Err(worded("expected a list of types, such as `[Pod, Service]`").with_span(expr));
         };
         let mut errors = darling::Error::accumulator();
         let kind = |elem: &Expr| {
             let kind = syn::parse2(elem.to_token_stream()).ok().filter(|meta| !matches!(meta, Meta::NameValue(_)));
-            kind.ok_or_else(|| darling::Error::custom("expected a type, such as `Pod`").with_span(elem))
+            kind.ok_or_else(|| worded("expected a type, such as `Pod`").with_span(elem))
         };
         let kinds = array.elems.iter().filter_map(|elem| errors.handle(kind(elem))).collect();
         errors.finish_with(Kinds(kinds))

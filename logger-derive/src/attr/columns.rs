@@ -7,6 +7,7 @@
 use darling::{Error, FromMeta, Result};
 use syn::{Expr, ExprCall, ExprLit, Ident, Lit, LitInt, LitStr};
 
+use super::keys::worded;
 use crate::grammar::{COLUMN, COLUMN_TYPES};
 
 const EXAMPLE: &str = "expected a column, such as `string(\"State\", \".status.state\")`";
@@ -28,9 +29,7 @@ pub(crate) struct PrintColumn {
 impl FromMeta for PrintColumns {
     fn from_expr(expr: &Expr) -> Result<Self> {
         let Expr::Array(array) = expr else {
-            return Err(
-                Error::custom("expected `printcolumns = [string(\"State\", \".status.state\")]`").with_span(expr)
-            );
+            return Err(worded("expected `printcolumns = [string(\"State\", \".status.state\")]`").with_span(expr));
         };
         let mut errors = Error::accumulator();
         let columns = array.elems.iter().filter_map(|column| errors.handle(PrintColumn::parse(column))).collect();
@@ -45,27 +44,27 @@ impl PrintColumn {
             Expr::MethodCall(call) => {
                 let mut column = Self::parse(&call.receiver)?;
                 let [argument] = call.args.iter().collect::<Vec<_>>()[..] else {
-                    return Err(Error::custom("expected one argument").with_span(&call.method));
+                    return Err(worded("expected one argument").with_span(&call.method));
                 };
                 column.set(&call.method, argument)?;
                 Ok(column)
             }
-            other => Err(Error::custom(EXAMPLE).with_span(other)),
+            other => Err(worded(EXAMPLE).with_span(other)),
         }
     }
 
     /// `string("State", ".status.state")`
     fn base(call: &ExprCall) -> Result<Self> {
-        let Expr::Path(path) = &*call.func else { return Err(Error::custom(EXAMPLE).with_span(&call.func)) };
+        let Expr::Path(path) = &*call.func else { return Err(worded(EXAMPLE).with_span(&call.func)) };
         let column_type = path.path.get_ident().filter(|name| COLUMN_TYPES.iter().any(|known| *name == known)).cloned();
         let Some(column_type) = column_type else {
             let types = COLUMN_TYPES.map(|name| format!("`{name}`")).join(", ");
-            return Err(Error::custom(format_args!("unknown column type; expected one of {types}")).with_span(path));
+            return Err(worded(format_args!("unknown column type; expected one of {types}")).with_span(path));
         };
         let (Some(name), Some(json_path), 2) = (text(call.args.first()), text(call.args.get(1)), call.args.len())
         else {
             let message = format!("expected `{column_type}(\"Heading\", \".json.path\")`, with heading and JSON path");
-            return Err(Error::custom(message).with_span(call));
+            return Err(worded(message).with_span(call));
         };
         Ok(PrintColumn { column_type, name, json_path, description: None, format: None, priority: None })
     }
@@ -85,18 +84,18 @@ impl PrintColumn {
             _ => {
                 let expected = COLUMN.keys.iter().map(|known| format!("`{}`", known.syntax)).collect::<Vec<_>>();
                 let message = format!("unknown method of a column; expected one of {}", expected.join(", "));
-                return Err(Error::custom(message).with_span(key));
+                return Err(worded(message).with_span(key));
             }
         };
         match set_before {
-            true => Err(Error::custom(format_args!("duplicate `{key}`; keep one")).with_span(key)),
+            true => Err(worded(format_args!("duplicate `{key}`; keep one")).with_span(key)),
             false => Ok(()),
         }
     }
 }
 
 fn literal<T>(at: &Expr, expected: &str, found: Option<T>) -> Result<T> {
-    found.ok_or_else(|| Error::custom(format_args!("expected {expected}")).with_span(at))
+    found.ok_or_else(|| worded(format_args!("expected {expected}")).with_span(at))
 }
 
 fn text(expr: Option<&Expr>) -> Option<LitStr> {

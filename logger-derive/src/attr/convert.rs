@@ -3,6 +3,8 @@
 use darling::{Error, FromMeta, Result, ast::NestedMeta};
 use syn::{Attribute, Expr, ExprLit, ExprPath, Ident, Lit, LitStr, Meta, Path};
 
+use super::keys::worded;
+
 /// `#[convert(..)]` on a type.
 #[derive(Default, FromMeta)]
 #[darling(default)]
@@ -107,21 +109,21 @@ impl FromMeta for HubKey {
     }
 
     fn from_list(_: &[NestedMeta]) -> Result<Self> {
-        Err(Error::custom(HUB))
+        Err(worded(HUB))
     }
 
     fn from_expr(expr: &Expr) -> Result<Self> {
-        path(expr).map(HubKey::Type).ok_or_else(|| Error::custom(HUB).with_span(expr))
+        path(expr).map(HubKey::Type).ok_or_else(|| worded(HUB).with_span(expr))
     }
 }
 
 impl FromMeta for Names {
     fn from_word() -> Result<Self> {
-        Err(Error::custom(NAMES))
+        Err(worded(NAMES))
     }
 
     fn from_list(_: &[NestedMeta]) -> Result<Self> {
-        Err(Error::custom(NAMES))
+        Err(worded(NAMES))
     }
 
     fn from_expr(expr: &Expr) -> Result<Self> {
@@ -131,7 +133,7 @@ impl FromMeta for Names {
 
 impl FromMeta for Reasons {
     fn from_word() -> Result<Self> {
-        Err(Error::custom(REASONS))
+        Err(worded(REASONS))
     }
 
     fn from_list(items: &[NestedMeta]) -> Result<Self> {
@@ -139,13 +141,13 @@ impl FromMeta for Reasons {
     }
 
     fn from_expr(expr: &Expr) -> Result<Self> {
-        Err(Error::custom(REASONS).with_span(expr))
+        Err(worded(REASONS).with_span(expr))
     }
 }
 
 impl FromMeta for Defaults {
     fn from_word() -> Result<Self> {
-        Err(Error::custom(DEFAULTS))
+        Err(worded(DEFAULTS))
     }
 
     fn from_list(items: &[NestedMeta]) -> Result<Self> {
@@ -153,22 +155,22 @@ impl FromMeta for Defaults {
     }
 
     fn from_expr(expr: &Expr) -> Result<Self> {
-        Err(Error::custom(DEFAULTS).with_span(expr))
+        Err(worded(DEFAULTS).with_span(expr))
     }
 }
 
 impl FromMeta for Name {
     fn from_word() -> Result<Self> {
-        Err(Error::custom(NAME))
+        Err(worded(NAME))
     }
 
     fn from_list(_: &[NestedMeta]) -> Result<Self> {
-        Err(Error::custom(NAME))
+        Err(worded(NAME))
     }
 
     fn from_expr(expr: &Expr) -> Result<Self> {
         let name = text(expr).filter(|name| syn::parse_str::<Ident>(&name.value()).is_ok() || is_keyword(name));
-        name.map(Name).ok_or_else(|| Error::custom(NAME).with_span(expr))
+        name.map(Name).ok_or_else(|| worded(NAME).with_span(expr))
     }
 }
 
@@ -179,25 +181,25 @@ fn is_keyword(name: &LitStr) -> bool {
 
 impl FromMeta for Module {
     fn from_word() -> Result<Self> {
-        Err(Error::custom(MODULE))
+        Err(worded(MODULE))
     }
 
     fn from_list(_: &[NestedMeta]) -> Result<Self> {
-        Err(Error::custom(MODULE))
+        Err(worded(MODULE))
     }
 
     fn from_expr(expr: &Expr) -> Result<Self> {
-        path(expr).map(Module).ok_or_else(|| Error::custom(MODULE).with_span(expr))
+        path(expr).map(Module).ok_or_else(|| worded(MODULE).with_span(expr))
     }
 }
 
 impl FromMeta for DefaultValue {
     fn from_word() -> Result<Self> {
-        Err(Error::custom(DEFAULT))
+        Err(worded(DEFAULT))
     }
 
     fn from_list(_: &[NestedMeta]) -> Result<Self> {
-        Err(Error::custom(DEFAULT))
+        Err(worded(DEFAULT))
     }
 
     fn from_expr(expr: &Expr) -> Result<Self> {
@@ -211,21 +213,21 @@ impl FromMeta for Word {
     }
 
     fn from_list(_: &[NestedMeta]) -> Result<Self> {
-        Err(Error::custom(WORD))
+        Err(worded(WORD))
     }
 
     fn from_expr(expr: &Expr) -> Result<Self> {
-        Err(Error::custom(WORD).with_span(expr))
+        Err(worded(WORD).with_span(expr))
     }
 }
 
 impl FromMeta for Reason {
     fn from_word() -> Result<Self> {
-        Err(Error::custom(REASON))
+        Err(worded(REASON))
     }
 
     fn from_list(_: &[NestedMeta]) -> Result<Self> {
-        Err(Error::custom(REASON))
+        Err(worded(REASON))
     }
 
     fn from_expr(expr: &Expr) -> Result<Self> {
@@ -239,7 +241,7 @@ impl FromMeta for WordOrNames {
     }
 
     fn from_list(_: &[NestedMeta]) -> Result<Self> {
-        Err(Error::custom(WORD_OR_NAMES))
+        Err(worded(WORD_OR_NAMES))
     }
 
     fn from_expr(expr: &Expr) -> Result<Self> {
@@ -249,7 +251,7 @@ impl FromMeta for WordOrNames {
 
 impl FromMeta for ReasonOrReasons {
     fn from_word() -> Result<Self> {
-        Err(Error::custom(REASON_OR_REASONS))
+        Err(worded(REASON_OR_REASONS))
     }
 
     fn from_list(items: &[NestedMeta]) -> Result<Self> {
@@ -284,19 +286,19 @@ fn text(expr: &Expr) -> Option<LitStr> {
 }
 
 fn reason(expr: &Expr, expected: &str) -> Result<LitStr> {
-    let reason = text(expr).ok_or_else(|| Error::custom(expected).with_span(expr))?;
+    let reason = text(expr).ok_or_else(|| worded(expected).with_span(expr))?;
     match reason.value().trim() {
-        "" => Err(Error::custom("empty reason; write why the loss is acceptable").with_span(expr)),
+        "" => Err(worded("empty reason; write why the loss is acceptable").with_span(expr)),
         _ => Ok(reason),
     }
 }
 
 fn names(expr: &Expr, expected: &str) -> Result<Vec<Ident>> {
-    let Expr::Array(array) = ungrouped(expr) else { return Err(Error::custom(expected).with_span(expr)) };
+    let Expr::Array(array) = ungrouped(expr) else { return Err(worded(expected).with_span(expr)) };
     let mut errors = Error::accumulator();
     let name = |expr: &Expr| {
         let ident = path(expr).and_then(|path| path.get_ident().cloned());
-        ident.ok_or_else(|| Error::custom(expected).with_span(expr))
+        ident.ok_or_else(|| worded(expected).with_span(expr))
     };
     let names = array.elems.iter().filter_map(|expr| errors.handle(name(expr))).collect();
     errors.finish_with(names)
@@ -310,11 +312,11 @@ fn pairs(items: &[NestedMeta], expected: &str) -> Result<Vec<(Ident, Expr)>> {
             NestedMeta::Meta(Meta::NameValue(pair)) => pair.path.get_ident().cloned().zip(Some(pair.value.clone())),
             _ => None,
         };
-        pair.ok_or_else(|| Error::custom(expected).with_span(item))
+        pair.ok_or_else(|| worded(expected).with_span(item))
     };
     let pairs: Vec<_> = items.iter().filter_map(|item| errors.handle(pair(item))).collect();
     match pairs.is_empty() && items.is_empty() {
-        true => errors.finish().and(Err(Error::custom(expected))),
+        true => errors.finish().and(Err(worded(expected))),
         false => errors.finish_with(pairs),
     }
 }

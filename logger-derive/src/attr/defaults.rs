@@ -5,7 +5,7 @@ use quote::ToTokens;
 use syn::{Attribute, Expr, ExprLit, Lit, Meta, MetaNameValue, Path, Token, UnOp, punctuated::Punctuated};
 
 use super::parse_keys;
-use crate::errors::Errors;
+use crate::{errors::Errors, grammar::fields::DEFAULT};
 
 /// `#[kubewright::defaults(..)]`.
 #[derive(Default, FromMeta)]
@@ -84,7 +84,7 @@ fn one_value(value: Expr, errors: &mut Errors) -> Option<Value> {
             Expr::Path(key) => {
                 let (path, eq_token, value) = (key.path, assign.eq_token, *assign.right);
                 let item = NestedMeta::Meta(Meta::NameValue(MetaNameValue { path, eq_token, value }));
-                parse_keys::<DefaultKeys>(vec![item], errors).with.map(Value::With)
+                parse_keys::<DefaultKeys>(&DEFAULT, vec![item], errors).with.map(Value::With)
             }
             left => {
                 errors.push(left, EXPECTED);

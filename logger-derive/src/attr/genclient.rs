@@ -3,6 +3,7 @@
 use darling::{Error, FromMeta, Result, util::Flag};
 use syn::{Expr, Ident, LitStr, Path};
 
+use super::keys::worded;
 use crate::grammar::verbs::VERBS;
 
 /// `#[genclient(..)]`: Go's `+genclient`.
@@ -60,16 +61,15 @@ pub(crate) struct VerbList(pub(crate) Vec<Ident>);
 impl FromMeta for VerbList {
     fn from_expr(expr: &Expr) -> Result<Self> {
         let Expr::Array(array) = expr else {
-            return Err(Error::custom("expected a list of verbs, such as `[get, list]`").with_span(expr));
+            return Err(worded("expected a list of verbs, such as `[get, list]`").with_span(expr));
         };
         let mut errors = Error::accumulator();
         let verbs: Vec<Ident> = array.elems.iter().filter_map(|verb| errors.handle(self::verb(verb))).collect();
         for (i, verb) in verbs.iter().enumerate().filter(|(i, verb)| verbs[..*i].contains(verb)) {
-            errors.push(Error::custom(format_args!("duplicate verb `{verb}`; keep one")).with_span(&verbs[i]));
+            errors.push(worded(format_args!("duplicate verb `{verb}`; keep one")).with_span(&verbs[i]));
         }
         if array.elems.is_empty() {
-            errors
-                .push(Error::custom("empty list of verbs; for a client without verbs use `no_verbs`").with_span(array));
+            errors.push(worded("empty list of verbs; for a client without verbs use `no_verbs`").with_span(array));
         }
         errors.finish_with(VerbList(verbs))
     }
@@ -87,9 +87,9 @@ fn verb(expr: &Expr) -> Result<Ident> {
             let similar = words.into_iter().find(|known| is_similar(&word.to_string(), known));
             let hint = similar.map_or_else(String::new, |known| format!("did you mean `{known}`? "));
             let expected = words.map(|word| format!("`{word}`")).join(", ");
-            Err(Error::custom(format_args!("unknown verb `{word}`; {hint}expected one of {expected}")).with_span(expr))
+            Err(worded(format_args!("unknown verb `{word}`; {hint}expected one of {expected}")).with_span(expr))
         }
-        None => Err(Error::custom("expected a verb, such as `get`").with_span(expr)),
+        None => Err(worded("expected a verb, such as `get`").with_span(expr)),
     }
 }
 

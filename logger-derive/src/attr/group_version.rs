@@ -3,7 +3,7 @@
 use darling::FromMeta;
 use syn::{Attribute, Expr, Ident, LitStr, Path};
 
-use super::ungrouped;
+use super::{keys::worded, ungrouped};
 
 /// The keys of `group_version!`.
 #[derive(Default, FromMeta)]
@@ -31,9 +31,7 @@ pub(crate) struct Listed<T> {
 impl FromMeta for Kinds {
     fn from_expr(expr: &Expr) -> darling::Result<Self> {
         let Expr::Array(array) = expr else {
-            return Err(
-                darling::Error::custom("expected a list of types: `kinds = [Widget, WidgetList]`").with_span(expr)
-            );
+            return Err(worded("expected a list of types: `kinds = [Widget, WidgetList]`").with_span(expr));
         };
         let mut errors = darling::Error::accumulator();
         let kinds = array.elems.iter().filter_map(|elem| errors.handle(plain_name(elem))).collect();
@@ -43,11 +41,11 @@ impl FromMeta for Kinds {
 
 fn plain_name(expr: &Expr) -> darling::Result<Listed<Ident>> {
     let message = "expected the name of a type in this module; re-export types of other modules here with `pub use`";
-    let error = || darling::Error::custom(message).with_span(expr);
+    let error = || worded(message).with_span(expr);
     let Expr::Path(path) = ungrouped(expr) else { return Err(error()) };
     if let Some(attr) = path.attrs.iter().find(|attr| !attr.path().is_ident("cfg")) {
         let message = "unsupported attribute: a listed type can have `#[cfg(..)]` only; remove it";
-        return Err(darling::Error::custom(message).with_span(attr));
+        return Err(worded(message).with_span(attr));
     }
     let ty = path.path.get_ident().cloned().ok_or_else(error)?;
     Ok(Listed { cfgs: path.attrs.clone(), ty })

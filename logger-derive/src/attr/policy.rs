@@ -3,6 +3,8 @@
 use darling::{Error, FromMeta, Result, ast::NestedMeta};
 use syn::{Expr, ExprLit, Lit, LitStr};
 
+use super::keys::worded;
+
 /// The keys of `#[policy(..)]`.
 #[derive(Default, FromMeta)]
 #[darling(default)]
@@ -30,7 +32,7 @@ pub(crate) struct DefaultValue(pub(crate) LitStr);
 
 impl DefaultValue {
     fn expected() -> Error {
-        Error::custom("expected `default = \"..\"`, an expression in CEL")
+        worded("expected `default = \"..\"`, an expression in CEL")
     }
 }
 

@@ -7,8 +7,8 @@ use syn::{
     spanned::Spanned,
 };
 
-use super::{items, parse_keys, ungrouped};
-use crate::errors::Errors;
+use super::{items, keys::worded, parse_keys, ungrouped};
+use crate::{errors::Errors, grammar::Section};
 
 /// The keys of `#[schema(..)]` in all its sections. The grammar table lists those that a section accepts.
 #[derive(Default, FromMeta)]
@@ -70,10 +70,10 @@ pub(crate) struct SchemaAttr {
 
 impl SchemaAttr {
     /// Parses all attributes of a type or a field as one.
-    pub(crate) fn parse(attrs: &[Attribute], errors: &mut Errors) -> Self {
-        let items = items("schema", attrs, errors);
+    pub(crate) fn parse(section: &Section, attrs: &[Attribute], errors: &mut Errors) -> Self {
+        let items = items(section.name, attrs, errors);
         let written = written(&items);
-        SchemaAttr { written, ..parse_keys(items, errors) }
+        SchemaAttr { written, ..parse_keys(section, items, errors) }
     }
 }
 
@@ -114,7 +114,7 @@ impl FromMeta for Unique {
     }
 
     fn from_expr(expr: &Expr) -> Result<Self> {
-        let expected = || Error::custom("expected `unique`, or names of fields such as `[\"name\"]`").with_span(expr);
+        let expected = || worded("expected `unique`, or names of fields such as `[\"name\"]`").with_span(expr);
         let Expr::Array(array) = ungrouped(expr) else { return Err(expected()) };
         let name = |item: &Expr| match ungrouped(item) {
             Expr::Lit(ExprLit { lit: Lit::Str(name), .. }) => Some(name.clone()),
@@ -138,7 +138,7 @@ impl FromMeta for Scalar {
             Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Ok(Scalar::Text(text.clone())),
             Expr::Lit(ExprLit { lit: Lit::Bool(value), .. }) => Ok(Scalar::Boolean(value.value)),
             other => Number::from_expr(other).map(Scalar::Number).map_err(|_| {
-                Error::custom("expected a string, a boolean or a number, such as `\"none\"` or `0`").with_span(expr)
+                worded("expected a string, a boolean or a number, such as `\"none\"` or `0`").with_span(expr)
             }),
         }
     }
@@ -204,7 +204,7 @@ pub(crate) struct Names(pub(crate) Vec<Ident>, pub(crate) Span);
 
 impl FromMeta for Names {
     fn from_expr(expr: &Expr) -> Result<Self> {
-        let expected = || Error::custom("expected fields, such as `[size, weight]`").with_span(expr);
+        let expected = || worded("expected fields, such as `[size, weight]`").with_span(expr);
         let Expr::Array(array) = ungrouped(expr) else { return Err(expected()) };
         let name = |item: &Expr| match ungrouped(item) {
             Expr::Path(path) => path.path.get_ident().cloned(),
@@ -225,7 +225,7 @@ pub(crate) struct Values(pub(crate) Vec<Scalar>);
 
 impl FromMeta for Values {
     fn from_expr(expr: &Expr) -> Result<Self> {
-        let expected = || Error::custom("expected strings or integers, such as `[\"a\", \"b\"]`").with_span(expr);
+        let expected = || worded("expected strings or integers, such as `[\"a\", \"b\"]`").with_span(expr);
         let Expr::Array(array) = ungrouped(expr) else { return Err(expected()) };
         let value = |item: &Expr| match Scalar::from_expr(item) {
             Ok(value @ (Scalar::Text(_) | Scalar::Number(Number { integer: Some(_), .. }))) => Some(value),
@@ -257,7 +257,7 @@ impl Number {
 
 impl FromMeta for Number {
     fn from_expr(expr: &Expr) -> Result<Self> {
-        let expected = || Error::custom("expected a number, such as `10` or `-0.5`").with_span(expr);
+        let expected = || worded("expected a number, such as `10` or `-0.5`").with_span(expr);
         let (sign, literal) = match ungrouped(expr) {
             Expr::Lit(literal) => ("", literal),
             Expr::Unary(ExprUnary { op: UnOp::Neg(_), expr, .. }) => match ungrouped(expr) {
@@ -275,7 +275,7 @@ impl FromMeta for Number {
         let integer = if is_integer { Some(text.parse().map_err(|_| expected())?) } else { None };
         if integer.is_some_and(|integer: i128| i64::try_from(integer).is_err() && u64::try_from(integer).is_err()) {
             let message = "integer out of range: expected a value of `i64` or `u64`";
-            return Err(Error::custom(message).with_span(expr));
+            return Err(worded(message).with_span(expr));
         }
         let value = text.parse().map_err(|_| expected())?;
         Ok(Number { expr: expr.clone(), value, integer })
@@ -290,7 +290,7 @@ pub(crate) struct Bounds {
 
 impl FromMeta for Bounds {
     fn from_expr(expr: &Expr) -> Result<Self> {
-        let error = |message: &str| Error::custom(message).with_span(expr);
+        let error = |message: &str| worded(message).with_span(expr);
         let Expr::Range(ExprRange { start, end, limits, .. }) = ungrouped(expr) else {
             return Err(error("expected a range, such as `1..=63`, `1..` or `..=63`"));
         };
@@ -300,9 +300,9 @@ impl FromMeta for Bounds {
         let number = |bound: &Option<Box<Expr>>| match bound.as_deref().map(ungrouped) {
             None => Ok(None),
             Some(Expr::Lit(ExprLit { lit: Lit::Int(number), .. })) => {
-                number.base10_parse().map(Some).map_err(Error::from)
+                number.base10_parse().map(Some).map_err(|error| worded(error).with_span(number))
             }
-            Some(other) => Err(Error::custom("expected an integer").with_span(other)),
+            Some(other) => Err(worded("expected an integer").with_span(other)),
         };
         let bounds = Bounds { min: number(start)?, max: number(end)? };
         match bounds {

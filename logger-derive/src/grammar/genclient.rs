@@ -59,6 +59,7 @@ pub(super) const ONLY_VERBS: AttributeKey = AttributeKey {
     constraints: "Default: all verbs. Excludes `no_verbs`, `readonly` and `skip_verbs`. Without `list` and `watch` \
                   there is no informer; a lister needs `get` too.",
     example: "#[genclient(only_verbs = [get, list])]",
+    ..EMPTY
 };
 
 pub(super) const SKIP_VERBS: AttributeKey = AttributeKey {
@@ -69,6 +70,7 @@ pub(super) const SKIP_VERBS: AttributeKey = AttributeKey {
     description: "The client has all verbs except these.",
     constraints: "Excludes `no_verbs`, `readonly` and `only_verbs`.",
     example: "#[genclient(skip_verbs = [delete, delete_collection])]",
+    ..EMPTY
 };
 
 const METHOD_KEY: AttributeKey = AttributeKey {
@@ -78,6 +80,7 @@ const METHOD_KEY: AttributeKey = AttributeKey {
     description: "An extension method of the client: a verb under another name, on a subresource, or with other types.",
     constraints: "Can be repeated. The name must differ from all verbs and other extension methods.",
     example: "#[genclient(method(name = get_scale, verb = get, subresource = \"scale\", result = v1::Scale))]",
+    repeated: true,
     ..EMPTY
 };
 
@@ -87,6 +90,7 @@ const INDEX_KEY: AttributeKey = AttributeKey {
     description: "An index of the informer's store: finds objects by a value without scanning all of them.",
     constraints: "Can be repeated. Requires `get`, `list` and `watch`. An index by namespace always exists.",
     example: "#[genclient(index(name = by_state, by = Widget::states))]",
+    repeated: true,
     ..EMPTY
 };
 
@@ -102,6 +106,7 @@ pub(crate) const METHOD: Section = Section {
             description: "The name of the method.",
             constraints: "Required. In snake case, as it is called in Rust.",
             example: "#[genclient(method(name = rename, verb = update))]",
+            required: true,
             ..EMPTY
         },
         AttributeKey {
@@ -112,6 +117,8 @@ pub(crate) const METHOD: Section = Section {
             description: "The operation of the method.",
             constraints: "Required. `create`, `update` and `apply` send `input`; all return `result`.",
             example: "#[genclient(method(name = replace, verb = update))]",
+            required: true,
+            ..EMPTY
         },
         AttributeKey {
             key: "subresource",
@@ -157,6 +164,7 @@ pub(crate) const INDEX: Section = Section {
             description: "The name of the index, by which it is queried.",
             constraints: "Required. In snake case.",
             example: "#[genclient(index(name = by_owner, by = owner_of))]",
+            required: true,
             ..EMPTY
         },
         AttributeKey {
@@ -166,6 +174,7 @@ pub(crate) const INDEX: Section = Section {
             constraints: "Required. It takes `&Self` and returns an iterable of strings: `Option<&str>`, \
                           `Vec<String>`.",
             example: "#[genclient(index(name = by_node, by = crate::index::nodes))]",
+            required: true,
             ..EMPTY
         },
     ],

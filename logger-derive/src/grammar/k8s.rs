@@ -69,6 +69,7 @@ pub(crate) const K8S: Section = Section {
             description: "Whether objects are cluster-scoped or namespaced.",
             constraints: "Default: as `#[genclient]` declares; required without `#[genclient]`.",
             example: "#[k8s(scope = \"Cluster\")]",
+            ..EMPTY
         },
         AttributeKey {
             key: "subresource",
@@ -86,6 +87,7 @@ pub(crate) const K8S: Section = Section {
             constraints: "The path starts with a dot. Without columns the server shows the age.",
             example: "#[k8s(printcolumns = [string(\"State\", \".status.state\"), date(\"Age\", \
                       \".metadata.creationTimestamp\")])]",
+            ..EMPTY
         },
         AttributeKey {
             key: "lifecycle",
@@ -247,6 +249,7 @@ pub(crate) const LIFECYCLE: Section = Section {
             description: "The first release that serves the kind, as `major.minor`.",
             constraints: "Required.",
             example: "#[k8s(lifecycle(introduced = \"1.2\"))]",
+            required: true,
             ..EMPTY
         },
         AttributeKey {
@@ -323,6 +326,7 @@ pub(crate) const SCALE: Section = Section {
             description: "The JSON path of the desired number of replicas.",
             constraints: "Required. Starts with `.spec.`.",
             example: "#[k8s(subresource(scale(spec_path = \".spec.size\", status_path = \".status.size\")))]",
+            required: true,
             ..EMPTY
         },
         AttributeKey {
@@ -332,6 +336,7 @@ pub(crate) const SCALE: Section = Section {
             description: "The JSON path of the observed number of replicas.",
             constraints: "Required. Starts with `.status.`.",
             example: "#[k8s(subresource(scale(spec_path = \".spec.size\", status_path = \".status.size\")))]",
+            required: true,
             ..EMPTY
         },
         AttributeKey {

@@ -167,6 +167,7 @@ pub(crate) const PARAMS: Section = Section {
             description: "Group and version of the parameters.",
             constraints: "Required.",
             example: "#[policy(rule = \"params != null\", params(api_version = \"example.com/v1\", kind = \"Limit\"))]",
+            required: true,
             ..EMPTY
         },
         AttributeKey {
@@ -175,6 +176,7 @@ pub(crate) const PARAMS: Section = Section {
             description: "The kind of the parameters.",
             constraints: "Required.",
             example: "#[policy(rule = \"params != null\", params(api_version = \"v1\", kind = \"ConfigMap\"))]",
+            required: true,
             ..EMPTY
         },
         AttributeKey {

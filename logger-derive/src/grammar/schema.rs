@@ -132,6 +132,7 @@ pub(crate) const RULE: Section = Section {
             description: "The rule: a CEL expression that is true for valid values.",
             constraints: "Required. `self` is the value, `oldSelf` its value before an update.",
             example: "#[schema(validation(rule = \"self >= oldSelf\"))]",
+            required: true,
             ..EMPTY
         },
         AttributeKey {
@@ -190,6 +191,7 @@ pub(crate) const FIELD_COLUMN: Section = Section {
             description: "The heading.",
             constraints: "Required.",
             example: "#[schema(column(name = \"Level\"))]",
+            required: true,
             ..EMPTY
         },
         AttributeKey {
@@ -230,6 +232,7 @@ pub(crate) const EXTERNAL: Section = Section {
             description: "The URL of the documentation.",
             constraints: "Required.",
             example: "#[schema(external_docs(url = \"https://example.com/size\"))]",
+            required: true,
             ..EMPTY
         },
         AttributeKey {
@@ -249,6 +252,7 @@ const EXACTLY_ONE_OF: AttributeKey = AttributeKey {
     description: "Exactly one of these fields must be set.",
     constraints: "Rust names of fields, each an `Option`. Can be repeated.",
     example: "#[schema(exactly_one_of = [max_speed, status])]",
+    repeated: true,
     ..EMPTY
 };
 
@@ -259,6 +263,7 @@ const AT_MOST_ONE_OF: AttributeKey = AttributeKey {
     description: "At most one of these fields may be set.",
     constraints: "As `exactly_one_of`.",
     example: "#[schema(at_most_one_of = [max_speed, status])]",
+    repeated: true,
     ..EMPTY
 };
 
@@ -269,6 +274,7 @@ const AT_LEAST_ONE_OF: AttributeKey = AttributeKey {
     description: "At least one of these fields must be set.",
     constraints: "As `exactly_one_of`.",
     example: "#[schema(at_least_one_of = [max_speed, status])]",
+    repeated: true,
     ..EMPTY
 };
 
@@ -478,6 +484,7 @@ const VALIDATION: AttributeKey = AttributeKey {
     description: "A validation rule in CEL.",
     constraints: "Can be repeated. The generator checks its types and its cost as the API server does.",
     example: "#[schema(validation(rule = \"self != 'none'\", message = \"a name is required\"))]",
+    repeated: true,
     ..EMPTY
 };
 

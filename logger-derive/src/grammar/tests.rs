@@ -1,108 +1,16 @@
-//! Tests that the table lists exactly the keys that the parser accepts.
+//! Tests that the parser accepts every key of the table, with its example.
 
 use std::collections::BTreeSet;
 
-use darling::{FromMeta, ast::NestedMeta};
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{Attribute, Item, Macro, parse_quote};
 
 use super::*;
-use crate::{
-    attr::{
-        self,
-        genclient::{Genclient, Index, Method},
-        k8s::{Conversion, DefinitionMetadata, K8s, K8sList, Lifecycle, Scale, Subresource},
-        policy::{ParamsKeys, PolicyKeys},
-        serde::{SerdeContainer, SerdeField},
-    },
-    expand,
-};
-
-/// Returns the keys that darling lists for an unknown one. Its message omits the list if it has ten or more.
-fn parsed_keys<T: FromMeta>() -> BTreeSet<String> {
-    let unknown: NestedMeta = parse_quote!(no_such_key);
-    let error = T::from_list(&[unknown]).err().expect("the key is unknown");
-    let error = error.flatten().into_iter().find(|error| error.to_string().starts_with("Unknown field"));
-    let error = format!("{:?}", error.expect("one error is about the unknown key"));
-    let (_, alternatives) = error.split_once("alts: {").expect("darling lists the alternatives");
-    let (alternatives, _) = alternatives.split_once('}').expect("the set is closed");
-    alternatives.split(", ").map(|word| word.trim_matches('"').to_owned()).collect()
-}
+use crate::expand;
 
 fn keys(section: &Section) -> BTreeSet<String> {
     section.keys.iter().map(|key| key.key.to_owned()).collect()
-}
-
-#[test]
-fn table_matches_the_parser() {
-    let parsed = [
-        (genclient::GENCLIENT, parsed_keys::<Genclient>()),
-        (genclient::METHOD, parsed_keys::<Method>()),
-        (genclient::INDEX, parsed_keys::<Index>()),
-        (k8s::K8S, parsed_keys::<K8s>()),
-        (k8s::SUBRESOURCE, parsed_keys::<Subresource>()),
-        (k8s::SCALE, parsed_keys::<Scale>()),
-        (k8s::METADATA, parsed_keys::<DefinitionMetadata>()),
-        (k8s::CONVERSION, parsed_keys::<Conversion>()),
-        (k8s::LIFECYCLE, parsed_keys::<Lifecycle>()),
-        (macros::DEFAULTS, parsed_keys::<attr::defaults::CrateOnly>()),
-        (fields::DEFAULT, parsed_keys::<attr::defaults::DefaultKeys>()),
-        (k8s::LIST, parsed_keys::<K8sList>()),
-        (super::policy::POLICY, parsed_keys::<PolicyKeys>()),
-        (super::policy::PARAMS, parsed_keys::<ParamsKeys>()),
-        (fields::SERDE_ROOT, parsed_keys::<SerdeContainer>()),
-        (fields::SERDE_FIELD, parsed_keys::<SerdeField>()),
-        (fields::DEEP_COPY, parsed_keys::<attr::deep_copy::TypeAttr>()),
-        (fields::DEEP_COPY_FIELD, parsed_keys::<attr::deep_copy::FieldAttr>()),
-        (fields::APPLY, parsed_keys::<attr::apply::TypeAttr>()),
-        (fields::APPLY_FIELD, parsed_keys::<attr::apply::FieldAttr>()),
-        (convert::CONVERT, parsed_keys::<attr::convert::TypeAttr>()),
-        (convert::CONVERT_FIELD, parsed_keys::<attr::convert::FieldAttr>()),
-        (convert::CONVERT_VARIANT, parsed_keys::<attr::convert::VariantAttr>()),
-        (macros::GROUP_VERSION, parsed_keys::<attr::group_version::GroupVersionKeys>()),
-        (schema::RULE, parsed_keys::<attr::schema::Validation>()),
-        (schema::KEYS, parsed_keys::<attr::schema::EachKey>()),
-        (schema::FIELD_COLUMN, parsed_keys::<attr::schema::ColumnKeys>()),
-        (schema::EXTERNAL, parsed_keys::<attr::schema::ExternalDocs>()),
-        (macros::ADOPT, parsed_keys::<attr::adopt::AdoptKeys>()),
-        (
-            macros::ADOPTED,
-            parsed_keys::<attr::adopt::CustomResourceKeys>()
-                .into_iter()
-                .filter(|key| is_accepted_by_adopt(key))
-                .collect(),
-        ),
-    ];
-    for (section, expected) in &parsed {
-        assert_eq!(keys(section), *expected, "{}", section.title);
-    }
-    let schema_sections = [&schema::SCHEMA_TYPE, &schema::SCHEMA_FIELD, &schema::SCHEMA_EACH];
-    let together: BTreeSet<String> = schema_sections.iter().flat_map(|section| keys(section)).collect();
-    assert_eq!(together, parsed_keys::<attr::schema::SchemaAttr>(), "`#[schema(..)]` in all its places");
-    let not_parsed_by_darling = [
-        schema::SCHEMA_TYPE.title,
-        schema::SCHEMA_FIELD.title,
-        schema::SCHEMA_EACH.title,
-        macros::DERIVES.title,
-        macros::ATTRIBUTES.title,
-        macros::MACROS.title,
-        COLUMN.title,
-        fields::SERDE_APPLIED.title,
-        fields::SERDE_APPLIED_FIELD.title,
-        convert::SERDE_CONVERTED.title,
-        convert::SERDE_CONVERTED_FIELD.title,
-    ];
-    for section in SECTIONS.iter().filter(|section| !not_parsed_by_darling.contains(&section.title)) {
-        assert!(parsed.iter().any(|(parsed, _)| parsed.title == section.title), "{} is not compared", section.title);
-    }
-}
-
-/// Whether `adopt!` accepts the key: its parser flattens all keys of `#[genclient]`, some of which are rejected later.
-fn is_accepted_by_adopt(key: &str) -> bool {
-    let syntax = syntax(None, key).or(syntax(Some("custom_resources"), key)).expect("the key is in the table");
-    let syntax: TokenStream = syntax.parse().expect("the syntax consists of Rust tokens");
-    !is_rejected(&expand::adopt(quote!(custom_resources = [Widget(#syntax)])))
 }
 
 #[test]

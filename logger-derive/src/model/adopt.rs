@@ -10,6 +10,7 @@ use crate::{
         adopt::{AdoptKeys, CustomResourceKeys},
     },
     errors::Errors,
+    grammar::macros::ADOPTED,
 };
 
 /// The kinds that `adopt!` lists.
@@ -96,7 +97,7 @@ impl CustomResource {
         let (path, keys) = match meta {
             Meta::List(list) => {
                 let items = attr::parse_items(list.tokens.clone(), errors);
-                (list.path, attr::parse_keys(items, errors))
+                (list.path, attr::parse_keys(&ADOPTED, items, errors))
             }
             other => (other.path().clone(), CustomResourceKeys::default()),
         };

@@ -12,6 +12,7 @@ use crate::{
         serde::has_serde_key,
     },
     errors::Errors,
+    grammar::fields::{APPLY, APPLY_FIELD},
 };
 
 /// A type that derives `ApplyConfiguration`.
@@ -59,7 +60,7 @@ pub(crate) struct AppliedField {
 
 impl AppliedType {
     pub(crate) fn parse(input: &DeriveInput, krate: &TokenStream, errors: &mut Errors) -> Self {
-        let TypeAttr { krate: _ } = attr::parse("apply", &input.attrs, errors);
+        let TypeAttr { krate: _ } = attr::parse(&APPLY, &input.attrs, errors);
         AppliedType {
             ident: input.ident.clone(),
             generics: input.generics.clone(),
@@ -103,7 +104,7 @@ fn has_other_encoding(attrs: &[Attribute]) -> bool {
 impl AppliedField {
     /// Parses a field; `None` is returned for one that is not in JSON.
     fn parse(index: usize, field: &Field, errors: &mut Errors) -> Option<Self> {
-        let FieldAttr { atomic } = attr::parse("apply", &field.attrs, errors);
+        let FieldAttr { atomic } = attr::parse(&APPLY_FIELD, &field.attrs, errors);
         let is_skipped = ["skip", "skip_serializing"].iter().any(|key| has_serde_key(&field.attrs, key));
         let rename = attr::key("serde", "rename", &field.attrs);
         (!is_skipped).then(|| AppliedField {

@@ -17,6 +17,10 @@ use crate::{
         schema::SchemaAttr,
     },
     errors::Errors,
+    grammar::{
+        SCHEMA_FIELD,
+        convert::{CONVERT, CONVERT_FIELD, CONVERT_VARIANT},
+    },
 };
 
 /// A type that derives `Convert`.
@@ -87,7 +91,7 @@ pub(crate) enum Payload {
 
 impl ConvertType {
     pub(crate) fn parse(input: &DeriveInput, krate: &TokenStream, errors: &mut Errors) -> Self {
-        let attr: TypeAttr = attr::parse("convert", &input.attrs, errors);
+        let attr: TypeAttr = attr::parse(&CONVERT, &input.attrs, errors);
         let json = JsonType::parse(&input.attrs);
         let body = match &input.data {
             Data::Struct(data) => ConvertBody::from_struct(&data.fields, &json, errors),
@@ -176,12 +180,12 @@ impl ConvertField {
         errors: &mut Errors,
     ) -> Option<Self> {
         let json = JsonField::parse(&field.attrs);
-        let attr: FieldAttr = attr::parse("convert", &field.attrs, errors);
+        let attr: FieldAttr = attr::parse(&CONVERT_FIELD, &field.attrs, errors);
         if json.skip {
             return None;
         }
         // `CrdSchema` reports the errors of its attribute.
-        let schema: SchemaAttr = attr::parse("schema", &field.attrs, &mut Errors::default());
+        let schema = SchemaAttr::parse(&SCHEMA_FIELD, &field.attrs, &mut Errors::default());
         let name = field.ident.as_ref().map_or_else(|| "0".to_owned(), |ident| ident.unraw().to_string());
         let optional = inside_option(&field.ty);
         Some(ConvertField {
@@ -214,7 +218,7 @@ impl ConvertField {
 impl ConvertVariant {
     fn parse(variant: &Variant, json: &JsonType, errors: &mut Errors) -> Option<Self> {
         let serde = JsonField::parse(&variant.attrs);
-        let attr: VariantAttr = attr::parse("convert", &variant.attrs, errors);
+        let attr: VariantAttr = attr::parse(&CONVERT_VARIANT, &variant.attrs, errors);
         if serde.skip {
             return None;
         }

@@ -10,6 +10,7 @@ use crate::{
         deep_copy::{FieldAttr, TypeAttr},
     },
     errors::Errors,
+    grammar::fields::{DEEP_COPY, DEEP_COPY_FIELD},
 };
 
 /// A type that derives `DeepCopy`.
@@ -42,7 +43,7 @@ pub(crate) struct CopiedField {
 
 impl CopiedType {
     pub(crate) fn parse(input: &DeriveInput, krate: &TokenStream, errors: &mut Errors) -> Self {
-        let TypeAttr { krate: _, traits } = attr::parse("deep_copy", &input.attrs, errors);
+        let TypeAttr { krate: _, traits } = attr::parse(&DEEP_COPY, &input.attrs, errors);
         let body = match &input.data {
             Data::Struct(data) => CopiedBody::Struct(CopiedField::parse_all(&data.fields, errors)),
             Data::Enum(data) => {
@@ -79,7 +80,7 @@ impl CopiedField {
     }
 
     fn parse(i: usize, field: &Field, errors: &mut Errors) -> Self {
-        let FieldAttr { clone } = attr::parse("deep_copy", &field.attrs, errors);
+        let FieldAttr { clone } = attr::parse(&DEEP_COPY_FIELD, &field.attrs, errors);
         CopiedField {
             member: field.ident.clone().map_or_else(|| Member::Unnamed(Index::from(i)), Member::Named),
             ty: field.ty.clone(),

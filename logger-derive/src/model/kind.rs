@@ -15,6 +15,7 @@ use crate::{
         k8s::K8s,
     },
     errors::Errors,
+    grammar::{genclient::GENCLIENT, k8s::K8S},
 };
 
 /// A struct that derives `Object` or `ApiObject`.
@@ -34,8 +35,8 @@ pub(crate) struct Kind {
 
 impl Kind {
     pub(crate) fn parse(input: &DeriveInput, derive: &'static str, krate: &TokenStream, errors: &mut Errors) -> Self {
-        let k8s: K8s = attr::parse("k8s", &input.attrs, errors);
-        let genclient = attr::parse("genclient", &input.attrs, errors);
+        let k8s: K8s = attr::parse(&K8S, &input.attrs, errors);
+        let genclient = attr::parse(&GENCLIENT, &input.attrs, errors);
         let incomplete = !errors.is_empty();
         let policies = Policy::parse_all(&input.attrs, errors);
         Kind {

@@ -7,6 +7,7 @@ use super::root::{Root, RootField};
 use crate::{
     attr::{self, k8s::K8sList},
     errors::Errors,
+    grammar::k8s::LIST,
 };
 
 /// A struct that derives `ObjectList`.
@@ -19,7 +20,7 @@ pub(crate) struct List {
 
 impl List {
     pub(crate) fn parse(input: &DeriveInput, krate: &TokenStream, errors: &mut Errors) -> Self {
-        let k8s: K8sList = attr::parse("k8s", &input.attrs, errors);
+        let k8s: K8sList = attr::parse(&LIST, &input.attrs, errors);
         let genclient = attr::named("genclient", &input.attrs).cloned().collect();
         List { root: Root::parse(input, "ObjectList", krate, errors), k8s, genclient }
     }

@@ -8,6 +8,7 @@ use crate::{
         policy::{DefaultValue, PolicyKeys},
     },
     errors::Errors,
+    grammar::policy::POLICY,
 };
 
 /// One `#[policy(..)]`.
@@ -23,7 +24,7 @@ impl Policy {
     pub(super) fn parse_all(attrs: &[Attribute], errors: &mut Errors) -> Vec<Self> {
         let parse = |attribute: &Attribute| {
             let mut rejected = Errors::default();
-            let keys = attr::parse("policy", std::slice::from_ref(attribute), &mut rejected);
+            let keys = attr::parse(&POLICY, std::slice::from_ref(attribute), &mut rejected);
             let incomplete = !rejected.is_empty();
             errors.append(rejected);
             Policy { attribute: attribute.clone(), keys, incomplete }

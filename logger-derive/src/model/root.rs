@@ -13,6 +13,7 @@ use crate::{
         serde::{SerdeContainer, SerdeDefault, SerdeField},
     },
     errors::Errors,
+    grammar::fields::{SERDE_FIELD, SERDE_ROOT},
 };
 
 /// The common part of kinds and lists.
@@ -56,7 +57,7 @@ pub(crate) struct RootField {
 
 impl Root {
     pub(super) fn parse(input: &DeriveInput, derive: &'static str, krate: &TokenStream, errors: &mut Errors) -> Self {
-        let SerdeContainer { rename_all } = attr::parse("serde", &input.attrs, errors);
+        let SerdeContainer { rename_all } = attr::parse(&SERDE_ROOT, &input.attrs, errors);
         let camel_case = rename_all.as_ref().is_some_and(|rule| rule.value() == "camelCase");
         Root {
             ident: input.ident.clone(),
@@ -130,7 +131,7 @@ impl Body {
 
 impl RootField {
     fn parse(field: &Field, camel_case: bool, errors: &mut Errors) -> Option<Self> {
-        let serde: SerdeField = attr::parse("serde", &field.attrs, errors);
+        let serde: SerdeField = attr::parse(&SERDE_FIELD, &field.attrs, errors);
         let ident = field.ident.clone()?;
         let rust_name = ident.unraw().to_string();
         let json_name = match serde.rename {

@@ -6,6 +6,7 @@ use syn::{Attribute, Data, DeriveInput, Field, Fields, Ident, Meta, Type, Varian
 use crate::{
     attr::{self, literal, schema::SchemaAttr, serde::has_serde_key},
     errors::Errors,
+    grammar::{SCHEMA_FIELD, SCHEMA_TYPE},
 };
 
 /// A type that derives `CrdSchema`.
@@ -57,7 +58,7 @@ pub(crate) struct SchemaField {
 
 impl SchemaType {
     pub(crate) fn parse(input: &DeriveInput, errors: &mut Errors) -> Self {
-        let attr = SchemaAttr::parse(&input.attrs, errors);
+        let attr = SchemaAttr::parse(&SCHEMA_TYPE, &input.attrs, errors);
         let body = match &input.data {
             Data::Struct(data) => {
                 let case_convention = attr::key("serde", "rename_all", &input.attrs);
@@ -128,7 +129,7 @@ impl SchemaField {
             is_property: !["flatten", "skip"].iter().any(|key| has_serde_key(&field.attrs, key)),
             rename,
             span: field.ident.as_ref().map_or_else(|| field.ty.span(), Ident::span),
-            attr: SchemaAttr::parse(&field.attrs, errors),
+            attr: SchemaAttr::parse(&SCHEMA_FIELD, &field.attrs, errors),
             attrs: field.attrs.clone(),
         }
     }
