@@ -32,7 +32,6 @@ pub mod testing;
 mod text;
 mod typed;
 mod types;
-mod variants;
 
 pub use converter::{Converter, ConverterBuilder, annotation};
 pub use error::ConversionError;

@@ -91,6 +91,15 @@ impl GroupVersionKind {
     }
 }
 
+/// Returns the group, version and kind of a type.
+pub const fn group_version_kind<T: k8s_openapi::Resource>() -> GroupVersionKind {
+    GroupVersionKind {
+        group: Cow::Borrowed(T::GROUP),
+        version: Cow::Borrowed(T::VERSION),
+        kind: Cow::Borrowed(T::KIND),
+    }
+}
+
 impl fmt::Display for GroupVersionKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.group.as_ref() {

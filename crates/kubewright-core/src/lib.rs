@@ -65,8 +65,8 @@ pub use logger_derive::{
     group_version,
 };
 pub use nullable::Nullable;
-pub use object::{ExtensionMethod, IndexedBy, Kind, KindList, Listed, Object, Registered, RootType};
-pub use scheme::Scheme;
+pub use object::{ExtensionMethod, IndexedBy, Kind, KindList, Listed, Object, Registered};
+pub use scheme::{RootType, Scheme};
 pub use unstructured::{MixedList, Unstructured};
 #[cfg(feature = "validation")]
 pub use validation::Validate;

@@ -10,9 +10,8 @@ use serde::{
 
 use crate::{
     deep_copy::DeepCopy,
-    group_version::{GroupVersion, GroupVersionKind},
+    group_version::{GroupVersion, GroupVersionKind, group_version_kind},
     meta,
-    scheme::{self, Conflict, Scheme},
     wire::Plain,
 };
 
@@ -119,7 +118,7 @@ where
     T: k8s_openapi::Metadata<Ty: Meta> + DeepCopy + Debug + Serialize + Send + Sync + 'static,
 {
     fn group_version_kind(&self) -> GroupVersionKind {
-        scheme::group_version_kind::<T>()
+        group_version_kind::<T>()
     }
 
     fn object_meta(&self) -> Option<&ObjectMeta> {
@@ -158,23 +157,6 @@ impl DeepCopy for Box<dyn Object> {
 pub trait Registered {
     /// The API group and version that serve it.
     const GROUP_VERSION: GroupVersion;
-}
-
-/// A type that can be listed in a `group_version!`: a kind or a list.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is neither a kind nor a list",
-    label = "cannot be listed in `group_version!`",
-    note = "derive `ApiObject` on a kind, or `Object` on it and `ObjectList` on its list"
-)]
-pub trait RootType {
-    /// The metadata that its derive declares.
-    const META: meta::TypeMeta;
-
-    /// Registers the type.
-    ///
-    /// # Errors
-    /// Another type is registered for its group, version and kind.
-    fn add_to_scheme(scheme: &mut Scheme) -> Result<(), Conflict>;
 }
 
 /// A root kind: a struct with `metadata` that derives [`Object`](derive@crate::Object).

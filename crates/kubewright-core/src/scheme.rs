@@ -4,21 +4,25 @@
 mod decode;
 mod names;
 mod registration;
+mod root_type;
 #[cfg(test)]
 mod tests;
 mod yaml;
 
-use std::{any::type_name, borrow::Cow, collections::BTreeMap};
+use std::{any::type_name, collections::BTreeMap};
 
 use serde::de::DeserializeOwned;
 
 pub use decode::{DecodeError, DecodeErrors, Decoder, DocumentError, UnknownKinds};
 pub use registration::{Conflict, Registration};
+pub use root_type::RootType;
+
+pub use crate::group_version::group_version_kind;
 
 use crate::{
     group_version::{GroupVersionKind, GroupVersionResource},
     meta::{HasScope, TypeMeta},
-    object::{Meta, Object, RootType},
+    object::{Meta, Object},
 };
 
 type Decode = fn(&[u8]) -> Result<Box<dyn Object>, serde_json::Error>;
@@ -169,15 +173,6 @@ impl Scheme {
     /// The errors of all documents that cannot be decoded.
     pub fn decode_all(&self, text: &str) -> Result<Vec<Box<dyn Object>>, DecodeErrors> {
         self.decoder(UnknownKinds::Reject).decode_all(text)
-    }
-}
-
-/// Returns the group, version and kind of a type.
-pub const fn group_version_kind<T: k8s_openapi::Resource>() -> GroupVersionKind {
-    GroupVersionKind {
-        group: Cow::Borrowed(T::GROUP),
-        version: Cow::Borrowed(T::VERSION),
-        kind: Cow::Borrowed(T::KIND),
     }
 }
 

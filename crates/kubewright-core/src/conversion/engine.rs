@@ -1,6 +1,8 @@
 //! Executes a plan: converts a JSON value, restores what is stored of the target, and stores what the target cannot
 //! express.
 
+mod variants;
+
 use serde_json::{Map, Value};
 
 use super::{
@@ -8,7 +10,6 @@ use super::{
     fingerprint::fingerprint,
     plan::{Conversion, DefaultValue, Direction, Field, Function, Number, Struct},
     stored::{Identities, Item, Original, Stored, distinguishable, identity},
-    variants,
 };
 
 /// The options of one conversion.

@@ -2,9 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::group_version_kind;
 use crate::{
-    group_version::{GroupVersionKind, GroupVersionResource},
+    group_version::{GroupVersionKind, GroupVersionResource, group_version_kind},
     meta::{HasScope, Lifecycle, Scope},
     object::Meta,
 };

@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value};
 
-use super::{
+use super::{Engine, Storage};
+use crate::conversion::{
     ConversionError,
-    engine::{Engine, Storage},
     plan::{Conversion, Enum, Payload, Tagging, Variant},
     stored::{Original, Stored},
 };
