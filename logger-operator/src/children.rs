@@ -13,10 +13,10 @@ use kubewright_apply::{
     core_v1::ServiceApply,
     policy_v1::PodDisruptionBudgetApply,
 };
-use logger_types::v2::{Logger, LoggerPlacement, LoggerSpec, LoggerWorkload};
+use logger_types::v2::{Logger, LoggerSpec, LoggerWorkload};
 use serde::Serialize;
 
-use crate::names::Names;
+use crate::{names::Names, spec::is_per_node};
 
 /// The name of the port of an agent, for probes, metrics and ingestion.
 const PORT_NAME: &str = "http";
@@ -92,11 +92,6 @@ pub fn workload_kind(spec: &LoggerSpec) -> LoggerWorkload {
         true => LoggerWorkload::StatefulSet,
         false => LoggerWorkload::Deployment,
     }
-}
-
-/// Returns whether one agent runs on each node, whatever the number of replicas.
-pub(crate) fn is_per_node(spec: &LoggerSpec) -> bool {
-    spec.placement == Some(LoggerPlacement::PerNode)
 }
 
 /// Returns the desired number of agents that are spread: 1 unless the Logger declares another one.

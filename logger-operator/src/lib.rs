@@ -6,7 +6,7 @@
 //!
 //! | modules | contents |
 //! |---|---|
-//! | [`reason`], [`names`], [`metrics`] | reasons of conditions, names and labels of objects, names of metrics |
+//! | [`reason`], [`names`], [`metrics`], `spec` | reasons of conditions, names and labels of objects, names of metrics, values of a spec |
 //! | [`children`], [`validation`] | the desired objects of a Logger, as pure functions |
 //! | [`readiness`] | problems that agents report |
 //! | [`status`] | the observed state of a Logger, as a pure function |
@@ -26,14 +26,12 @@ pub mod options;
 pub mod readiness;
 pub mod reason;
 mod reconcile;
+mod spec;
 pub mod status;
 pub mod validation;
 pub mod webhooks;
 
-/// The definitions of the kinds, as `cargo xtask codegen` writes them.
-pub const DEFINITIONS: &str = include_str!("definitions/example.com_loggers.yaml");
-
 pub use default_logger::DEFAULT_LOGGER;
-pub use operator::{NamespaceNotWatched, operator};
+pub use operator::{DEFINITIONS, NamespaceNotWatched, operator};
 pub use options::OperatorOptions;
 pub use webhooks::webhooks;

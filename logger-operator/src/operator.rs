@@ -17,7 +17,6 @@ use logger_client::Clientset;
 use logger_types::v2::Logger;
 
 use crate::{
-    DEFINITIONS,
     default_logger::DefaultLogger,
     metrics::LoggerMetrics,
     names::{AGENT, CONTROLLER, NAME_LABEL, logger_of},
@@ -26,6 +25,9 @@ use crate::{
     reconcile::{BY_LOGGER, State, forget, reconcile},
     webhooks::webhooks,
 };
+
+/// The definitions of the kinds, as `cargo xtask codegen` writes them.
+pub const DEFINITIONS: &str = include_str!("definitions/example.com_loggers.yaml");
 
 /// The namespace of the default Logger is not watched, so that the Logger would be created again and again.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

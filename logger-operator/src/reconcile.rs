@@ -20,8 +20,9 @@ use crate::{
     names::{Names, logger_of},
     readiness::{self, Readiness},
     reason,
+    spec::interval,
     status::{self, CONDITIONS, Observed, Problem, Workload},
-    validation::{interval, validate},
+    validation::validate,
 };
 
 /// The time after which a child is applied again if an object of others has its name.

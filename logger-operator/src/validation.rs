@@ -3,7 +3,6 @@
 use std::{num::NonZeroU32, time::Duration};
 
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
-use kubewright_crd::quantity;
 use kubewright_names::validation::dns_1123_subdomain;
 use logger_agent::{JournalConfig, journal::MAX_DURATION};
 use logger_types::{
@@ -11,7 +10,10 @@ use logger_types::{
     v2::{LoggerRotation, LoggerSource, LoggerSpec, LoggerStorage},
 };
 
-use crate::{children::is_per_node, reason};
+use crate::{
+    reason,
+    spec::{bytes, interval, is_per_node},
+};
 
 /// The maximum length of the name of a log: the names of its files have at most 255 bytes, with the name of the Pod and
 /// a sequence number.
@@ -77,19 +79,6 @@ pub fn validate(spec: &LoggerSpec) -> Result<(), InvalidSpec> {
     spec.source.as_ref().map_or(Ok(()), validate_source)?;
     spec.rotation.as_ref().map_or(Ok(()), |rotation| validate_rotation(rotation, interval))?;
     validate_storage(spec)
-}
-
-/// Returns the interval of a spec; `None` if no agent can run with it.
-pub(crate) fn interval(spec: &LoggerSpec) -> Option<Duration> {
-    let range = Duration::from_secs(1)..=MAX_DURATION;
-    duration::parse(&spec.interval).ok().filter(|interval| range.contains(interval))
-}
-
-/// Returns the number of bytes, rounded up; `None` if the quantity is not a number of bytes.
-pub(crate) fn bytes(quantity: &Quantity) -> Option<u64> {
-    const NANOS: i128 = 1_000_000_000;
-    let nanos = quantity::Quantity::parse(&quantity.0)?.nanos();
-    u64::try_from(nanos / NANOS + i128::from(nanos % NANOS > 0)).ok()
 }
 
 fn validate_source(source: &LoggerSource) -> Result<(), InvalidSpec> {
@@ -234,15 +223,6 @@ mod tests {
             json!({"storage": {"volumeClaim": {"size": 1024}}}),
         ] {
             assert_eq!(validate(&parse(fields.clone())), Ok(()), "{fields}");
-        }
-    }
-
-    #[test]
-    fn sizes_are_numbers_of_bytes() {
-        for (text, expected) in
-            [("16Mi", Some(16 << 20)), ("1k", Some(1000)), ("1500m", Some(2)), ("-1", None), ("x", None)]
-        {
-            assert_eq!(bytes(&Quantity(text.to_owned())), expected, "{text}");
         }
     }
 }

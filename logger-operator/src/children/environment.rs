@@ -4,8 +4,10 @@ use kubewright_apply::core_v1::{EnvVarApply, EnvVarSourceApply, ObjectFieldSelec
 use logger_agent::interface::{PORT, env};
 use logger_types::v2::{LoggerDurability, LoggerRotation, LoggerSource, LoggerSpec, RecordSource};
 
-use super::pod::DIRECTORY;
-use crate::validation::bytes;
+use crate::spec::bytes;
+
+/// The directory of the files.
+pub(super) const DIRECTORY: &str = "/var/log/logger";
 
 /// Returns the variables. Options that the spec does not declare have the defaults of the agent, so that their
 /// variables are absent.

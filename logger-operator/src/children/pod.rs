@@ -16,14 +16,16 @@ use kubewright_apply::{
 use logger_agent::interface::{PORT, path};
 use logger_types::v2::{LoggerEmptyDir, LoggerSpec, LoggerWorkload};
 
-use super::{AgentOptions, PORT_NAME, environment::environment, workload_kind};
+use super::{
+    AgentOptions, PORT_NAME,
+    environment::{DIRECTORY, environment},
+    workload_kind,
+};
 use crate::names::{LOGGER_ANNOTATION, Names};
 
 const CONTAINER: &str = "agent";
 /// The volume of the files.
 pub(super) const VOLUME: &str = "logs";
-/// The directory of the files.
-pub(super) const DIRECTORY: &str = "/var/log/logger";
 /// The user and the group of the container: `nonroot` of distroless images.
 const USER: i64 = 65532;
 /// How long an agent can take to flush its file.
