@@ -8,7 +8,37 @@ use tidy::{assert_none, modules, modules::Module};
 /// A crate with the layers of its top-level modules, lowest first.
 type Layers = (&'static str, &'static [&'static [&'static str]]);
 
-const CRATES: [Layers; 8] = [
+const CRATES: [Layers; 11] = [
+    (
+        "logger-derive",
+        &[&["grammar"], &["errors", "crate_path"], &["attr"], &["model"], &["check", "emit"], &["expand"]],
+    ),
+    (
+        "crates/kubewright-core",
+        &[
+            &["group_version", "condition", "grammar", "description", "wire"],
+            &["deep_copy", "defaults", "nullable", "apply"],
+            &["meta"],
+            &["object", "schema", "verbs"],
+            &["unstructured", "validation", "built_in"],
+            &["scheme"],
+            &["adopt", "conversion"],
+        ],
+    ),
+    (
+        "logger-operator",
+        &[
+            &["reason", "names", "metrics", "spec"],
+            &["children", "validation"],
+            &["readiness"],
+            &["status"],
+            &["options"],
+            &["reconcile", "default_logger"],
+            &["webhooks"],
+            &["observability"],
+            &["operator"],
+        ],
+    ),
     (
         "logger-agent",
         &[
@@ -121,29 +151,99 @@ fn modules_import_only_from_below() {
 #[test]
 fn top_level_modules_have_no_import_cycles() {
     for (directory, _) in CRATES {
-        let imports = imports(&modules::of_crate(directory));
-        let mut remaining: BTreeSet<&String> = imports.keys().collect();
-        // Modules without a remaining import are removed until none is left, or only cycles are.
-        while let Some(free) =
-            remaining.iter().copied().find(|module| imports[*module].iter().all(|target| !remaining.contains(target)))
-        {
-            remaining.remove(free);
-        }
-        assert!(remaining.is_empty(), "{directory} has an import cycle among {remaining:?}");
+        let circles = circles(&imports(&modules::of_crate(directory), |path| path.get(..1).map(<[_]>::to_vec)));
+        assert!(circles.is_empty(), "{directory} has import cycles: {circles:?}");
     }
 }
 
-/// Returns the other top-level modules that each top-level module imports.
-fn imports(modules: &[Module]) -> BTreeMap<String, BTreeSet<String>> {
-    let mut imports: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for module in modules.iter().filter(|module| !module.path.is_empty()) {
-        let targets = module.references.iter().filter_map(|(path, _)| path.first().cloned());
-        let own = &module.path[0];
-        imports.entry(own.clone()).or_default().extend(targets.filter(|target| target != own));
+/// Files whose import cycles remain. An entry that is no longer a cycle fails.
+const KNOWN_CIRCLES: [&str; 21] = [
+    "crates/kubewright-apiserver: handlers::request, handlers::webhooks",
+    "crates/kubewright-apiserver: resource::built_in, resource::built_in::rules, resource::registry, resource::scale, \
+     resource::selector, resource::strategy, resource::versions",
+    "crates/kubewright-apiserver: response::api_response, response::document",
+    "crates/kubewright-apiserver: response::table::built_in, response::table::cluster, \
+     response::table::control_plane, response::table::network, response::table::storage",
+    "crates/kubewright-apiserver: server::api_server, server::builder",
+    "crates/kubewright-apiserver: server::serve::connection, server::serve::exchange, server::serve::kubelet, \
+     server::serve::web_page",
+    "crates/kubewright-apiserver: testing::faults::body, testing::faults::layer",
+    "crates/kubewright-apiserver: wire::body, wire::duplicate_fields",
+    "crates/kubewright-codegen: crd::conventions, crd::version",
+    "crates/kubewright-crd: definition::conversion, definition::options, definition::topology",
+    "crates/kubewright-crd: policy::binding, policy::constraints, policy::definition, policy::mutating, \
+     policy::validating",
+    "crates/kubewright-crd: structural::flatten, structural::known_types, structural::map_keys, structural::merge, \
+     structural::number, structural::union, structural::union_validation, structural::value_validation, \
+     structural::variant",
+    "crates/kubewright-crd: value::number, value::validate",
+    "crates/kubewright-manager: operator::command, operator::crds",
+    "crates/kubewright-runtime: controller::mapping, controller::sharded",
+    "crates/kubewright-runtime: controller::own_writes, controller::write_layer",
+    "crates/kubewright-runtime: informer::receiver, informer::run_guard, informer::shared_processor",
+    "crates/kubewright-runtime: memory::codec, memory::compact_object, memory::packer, memory::stored",
+    "crates/kubewright-simulator: controllers::deployment::progress, controllers::deployment::replica_sets",
+    "crates/kubewright-simulator: kubelet::container, kubelet::node, kubelet::pod, kubelet::probes, kubelet::server",
+    "crates/kubewright-simulator: kubelet::process, kubelet::runtime, kubelet::simulated",
+];
+
+#[test]
+fn files_have_no_import_cycles() {
+    let mut found = BTreeSet::new();
+    for (directory, _) in CRATES {
+        let modules = modules::of_crate(directory);
+        let paths: BTreeSet<&Vec<String>> = modules.iter().map(|module| &module.path).collect();
+        let file = |path: &[String]| (0..=path.len()).rev().map(|n| path[..n].to_vec()).find(|p| paths.contains(p));
+        for circle in circles(&imports(&modules, file)) {
+            let names: Vec<String> = circle.iter().map(|path| path.join("::")).collect();
+            found.insert(format!("{directory}: {}", names.join(", ")));
+        }
     }
-    let known: BTreeSet<String> = imports.keys().cloned().collect();
+    let known: BTreeSet<String> = KNOWN_CIRCLES.map(str::to_owned).into();
+    let list = |circles: Vec<&String>| circles.into_iter().cloned().collect::<Vec<_>>();
+    assert_none("import cycles among files", &list(found.difference(&known).collect()));
+    assert_none("entries of `KNOWN_CIRCLES` that are no longer cycles", &list(known.difference(&found).collect()));
+}
+
+type Imports = BTreeMap<Vec<String>, BTreeSet<Vec<String>>>;
+
+/// Returns the other modules that each module imports, with the paths that `reduce` maps to. A parent and its child may
+/// import each other.
+fn imports(modules: &[Module], reduce: impl Fn(&[String]) -> Option<Vec<String>>) -> Imports {
+    let mut imports = Imports::new();
+    for module in modules {
+        let Some(source) = reduce(&module.path) else { continue };
+        let is_parent =
+            |parent: &[String], child: &[String]| child.split_last().is_some_and(|(_, rest)| rest == parent);
+        let targets = module
+            .references
+            .iter()
+            .filter_map(|(path, _)| reduce(path))
+            .filter(|target| *target != source && !is_parent(target, &source) && !is_parent(&source, target));
+        let targets: Vec<_> = targets.collect();
+        imports.entry(source).or_default().extend(targets);
+    }
+    let known: BTreeSet<Vec<String>> = imports.keys().cloned().collect();
     imports.values_mut().for_each(|targets| targets.retain(|target| known.contains(target)));
     imports
+}
+
+/// Returns the groups of modules that import each other, directly or through others.
+fn circles(imports: &Imports) -> BTreeSet<BTreeSet<Vec<String>>> {
+    let reachable = |start: &Vec<String>| {
+        let (mut reached, mut pending) = (BTreeSet::new(), vec![start]);
+        while let Some(module) = pending.pop() {
+            pending.extend(imports[module].iter().filter(|target| reached.insert((*target).clone())));
+        }
+        reached
+    };
+    let reachable: BTreeMap<&Vec<String>, BTreeSet<Vec<String>>> =
+        imports.keys().map(|module| (module, reachable(module))).collect();
+    let circle = |module: &&Vec<String>| {
+        let others = reachable[*module].iter().filter(|other| reachable[*other].contains(*module));
+        others.cloned().collect::<BTreeSet<_>>()
+    };
+    imports.keys().map(|module| circle(&module)).filter(|circle| circle.len() > 1).collect()
 }
 
 #[test]
