@@ -1,6 +1,7 @@
 //! HTTP and HTTPS servers with limits, certificates, the metrics endpoint, and authentication by the API server.
 //!
-//! A [`Server`] serves a [`Router`] on one address. Health checks, metrics and webhooks are [`Handler`]s.
+//! A [`Server`] serves a [`Router`] on one address. Health checks, metrics and webhooks are [`Handler`]s. A router also
+//! serves any [`tower_service::Service`], such as an axum `Router`.
 //!
 //! ```no_run
 //! use kubewright_manager::serving::{MetricsHandler, Router, Server, ServerConfig};
@@ -17,8 +18,8 @@
 //! | module | contents |
 //! |---|---|
 //! | [`handler`], [`router`] | requests to responses, by path and method |
-//! | [`server`] | connections with limits, and the graceful stop |
-//! | [`certificates`], [`tls`] | certificates that are replaced at run time, and TLS |
+//! | [`server`] | a router on an address, with the limits of [`kubewright_http`] |
+//! | [`certificates`] | certificates that are replaced at run time |
 //! | [`metrics`] | the metrics endpoint with the metrics of the process |
 //! | [`authentication`] | bearer tokens that the API server authenticates and authorizes |
 
@@ -29,13 +30,13 @@ mod health;
 pub mod metrics;
 pub mod router;
 pub mod server;
-pub mod tls;
 
 pub use authentication::{Authenticated, Authenticator};
 pub use certificates::{
     CertificateError, Certificates, SelfManaged, SelfManagedConfig, SelfManagedError, SelfManagedRotation,
 };
 pub use handler::Handler;
+pub use kubewright_http::{Body, BodyError, Peer};
 pub use metrics::{MetricsHandler, ProcessCollector};
 pub use router::{RouteError, Router};
 pub use server::{Server, ServerConfig, ServerError, ServerStatus, StatusError};

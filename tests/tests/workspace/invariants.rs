@@ -46,6 +46,7 @@ fn crates_have_no_forbidden_dependencies() {
         ("kubewright-core", &["kube-client", "tokio", "hyper"]),
         ("kubewright-codegen", &["kube-client", "tokio", "logger-types", "logger-client"]),
         ("kubewright-runtime", &["logger-types", "kubewright-codegen", "logger-client"]),
+        ("kubewright-http", &["kube-client", "k8s-openapi", "kubewright-core", "kubewright-names"]),
         ("kubewright-manager", &["logger-types", "kubewright-codegen", "logger-client"]),
         ("kubewright-apiserver", &["logger-types", "logger-client", "kubewright-codegen", "kubewright-runtime"]),
         ("kubewright-manager", &["logger-types", "logger-client", "kubewright-codegen", "kubewright-apiserver"]),
@@ -87,13 +88,14 @@ fn files(directory: &Path, extension: &str) -> Vec<PathBuf> {
     found
 }
 
-const CRATES: [&str; 15] = [
+const CRATES: [&str; 16] = [
     "crates/kubewright-names",
     "crates/kubewright-core",
     "crates/kubewright-crd",
     "logger-derive",
     "crates/kubewright-codegen",
     "crates/kubewright-runtime",
+    "crates/kubewright-http",
     "crates/kubewright-manager",
     "crates/kubewright-apiserver",
     "crates/kubewright-simulator",
@@ -136,6 +138,7 @@ fn generic_crates_name_no_kind_of_the_reference_api() {
 fn no_task_is_detached() {
     for name in [
         "crates/kubewright-runtime",
+        "crates/kubewright-http",
         "crates/kubewright-manager",
         "logger-agent",
         "crates/kubewright-simulator",

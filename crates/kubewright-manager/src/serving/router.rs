@@ -1,25 +1,36 @@
-//! Routes requests to handlers by path and method.
+//! Routes requests to handlers and services by path and method.
 
-use std::{collections::BTreeMap, fmt, sync::Arc};
+use std::{collections::BTreeMap, convert::Infallible, error::Error, fmt, sync::Arc};
 
 use bytes::Bytes;
-use http::{HeaderValue, Method, Request, Response, StatusCode, header::ALLOW};
+use http::{
+    HeaderValue, Method, Request, Response, StatusCode,
+    header::{ALLOW, X_CONTENT_TYPE_OPTIONS},
+};
+use http_body_util::{BodyExt, Full};
+use kubewright_http::{Body, BodyError, BoxService, ResponseBody};
+use tower_service::Service;
 
 use super::handler::{Handler, text};
 
-/// Routes requests to handlers by path and method.
+type BoxError = Box<dyn Error + Send + Sync>;
+
+/// Routes requests to handlers and services by path and method.
 ///
 /// Guarantees:
 /// - an exact path precedes prefixes, and a longer prefix precedes a shorter one;
 /// - a prefix matches complete segments: `/healthz` matches `/healthz` and `/healthz/ping`, but not `/healthzz`;
 /// - a path without a handler gets code 404, and a path without the method gets code 405 and the allowed methods;
 /// - a handler of GET also responds to HEAD, and the body is not sent;
+/// - a handler precedes a service of the same prefix;
 /// - a duplicate route is an error of [`Server::bind`](super::Server::bind).
 #[derive(Default)]
 pub struct Router {
     exact: BTreeMap<String, Methods>,
     /// Without a slash at the end.
     prefixes: BTreeMap<String, Methods>,
+    /// Services of all methods, by their prefix without a slash at the end.
+    mounts: BTreeMap<String, BoxService>,
     /// The first invalid route.
     error: Option<RouteError>,
 }
@@ -44,11 +55,18 @@ pub enum RouteError {
         /// The path or prefix.
         path: String,
     },
+    /// Two services have one prefix.
+    #[error("`{path}` has two services; mount one")]
+    DuplicateMount {
+        /// The prefix.
+        path: String,
+    },
 }
 
 /// What a request is routed to.
-pub(super) enum Route {
+enum Route {
     Handler(Arc<dyn Handler>),
+    Service(BoxService),
     NotFound,
     /// The allowed methods.
     MethodNotAllowed(String),
@@ -56,10 +74,10 @@ pub(super) enum Route {
 
 impl Route {
     /// Returns the response to a request without a handler.
-    pub(super) fn into_response(self) -> Response<Bytes> {
+    fn into_response(self) -> Response<Bytes> {
         match self {
             Route::MethodNotAllowed(allowed) => method_not_allowed(&allowed),
-            Route::Handler(_) | Route::NotFound => text(StatusCode::NOT_FOUND, "not found\n"),
+            Route::Handler(_) | Route::Service(_) | Route::NotFound => text(StatusCode::NOT_FOUND, "not found\n"),
         }
     }
 }
@@ -102,6 +120,29 @@ impl Router {
         self
     }
 
+    /// Adds a service for all methods and all paths below this one, and the path itself, such as an axum `Router`. It
+    /// gets the complete path, and the body as a stream within the limits of the server. `/` matches every path.
+    #[must_use]
+    pub fn mount<S, B>(mut self, path: impl Into<String>, service: S) -> Self
+    where
+        S: Service<Request<Body>, Response = Response<B>> + Clone + Send + Sync + 'static,
+        S::Future: Send,
+        S::Error: Into<BoxError>,
+        B: http_body::Body<Data = Bytes> + Send + 'static,
+        B::Error: Into<BoxError>,
+    {
+        let path = path.into();
+        let prefix = path.trim_end_matches('/').to_owned();
+        let is_new = self.mounts.insert(prefix, BoxService::new(service)).is_none();
+        let error = match (path.starts_with('/'), is_new) {
+            (false, _) => Some(RouteError::InvalidPath { path }),
+            (true, false) => Some(RouteError::DuplicateMount { path }),
+            (true, true) => None,
+        };
+        self.error = self.error.or(error);
+        self
+    }
+
     /// Validates the routes.
     ///
     /// # Errors
@@ -110,17 +151,20 @@ impl Router {
         self.error.clone().map_or(Ok(()), Err)
     }
 
-    /// Responds to a request.
+    /// Responds to a request without a server, such as in a test.
     pub async fn respond(&self, request: Request<Bytes>) -> Response<Bytes> {
         match self.route(request.method(), request.uri().path()) {
             Route::Handler(handler) => handler.handle(request).await,
+            Route::Service(mut service) => collect(service.call(request.map(Body::from)).await).await,
             other => other.into_response(),
         }
     }
 
     /// Returns the paths, and the prefixes of paths.
     pub(super) fn paths(&self) -> Vec<String> {
-        self.exact.keys().chain(self.prefixes.keys()).cloned().collect()
+        let mut paths: Vec<_> = self.exact.keys().chain(self.prefixes.keys()).cloned().collect();
+        paths.extend(self.mounts.keys().filter(|path| !self.prefixes.contains_key(*path)).cloned());
+        paths
     }
 
     /// Whether a handler authenticates requests.
@@ -129,9 +173,41 @@ impl Router {
         handlers.any(|(_, handler)| handler.is_authenticated())
     }
 
-    /// Returns the handler of a request.
-    pub(super) fn route(&self, method: &Method, path: &str) -> Route {
-        let Some(methods) = self.methods(path) else { return Route::NotFound };
+    /// Returns the service of a server.
+    pub(super) fn into_service(self) -> BoxService {
+        let router = Arc::new(self);
+        BoxService::from_fn(move |request| Arc::clone(&router).serve(request))
+    }
+
+    async fn serve(self: Arc<Self>, request: Request<Body>) -> Response<ResponseBody> {
+        let mut response = match self.route(request.method(), request.uri().path()) {
+            Route::Service(mut service) => service.call(request).await.unwrap_or_else(|error| full(failed(&*error))),
+            Route::Handler(handler) => full(match receive(request).await {
+                Ok(request) => handler.handle(request).await,
+                Err(error) => text(error.status(), format!("{error}\n")),
+            }),
+            // Without a handler, the body is not received.
+            other => full(other.into_response()),
+        };
+        // Browsers must not interpret responses as another type.
+        response.headers_mut().entry(X_CONTENT_TYPE_OPTIONS).or_insert(HeaderValue::from_static("nosniff"));
+        response
+    }
+
+    /// Returns the handler or the service of a request.
+    fn route(&self, method: &Method, path: &str) -> Route {
+        let prefix = longest_prefix(&self.prefixes, path);
+        let mount = longest_prefix(&self.mounts, path);
+        let methods = match (self.exact.get(path), prefix, mount) {
+            (Some(methods), ..) => methods,
+            (None, Some((prefix, methods)), mount)
+                if mount.is_none_or(|(mounted, _)| mounted.len() <= prefix.len()) =>
+            {
+                methods
+            }
+            (None, _, Some((_, service))) => return Route::Service(service.clone()),
+            (None, _, None) => return Route::NotFound,
+        };
         let handler = |method: &Method| methods.iter().find(|(known, _)| known == method);
         let fallback = || (method == Method::HEAD).then(|| handler(&Method::GET)).flatten();
         match handler(method).or_else(fallback) {
@@ -142,14 +218,37 @@ impl Router {
             }
         }
     }
+}
 
-    fn methods(&self, path: &str) -> Option<&Methods> {
-        let below =
-            |prefix: &str| path.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-        let prefixes = self.prefixes.iter().filter(|(prefix, _)| below(prefix));
-        let longest = || prefixes.max_by_key(|(prefix, _)| prefix.len()).map(|(_, methods)| methods);
-        self.exact.get(path).or_else(longest)
-    }
+/// Returns the longest prefix of a path, in complete segments.
+fn longest_prefix<'a, T>(prefixes: &'a BTreeMap<String, T>, path: &str) -> Option<(&'a String, &'a T)> {
+    let below = |prefix: &str| path.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    prefixes.iter().filter(|(prefix, _)| below(prefix)).max_by_key(|(prefix, _)| prefix.len())
+}
+
+/// Receives the body of a request.
+async fn receive(request: Request<Body>) -> Result<Request<Bytes>, BodyError> {
+    let (parts, body) = request.into_parts();
+    Ok(Request::from_parts(parts, body.collect().await?.to_bytes()))
+}
+
+fn full(response: Response<Bytes>) -> Response<ResponseBody> {
+    response.map(|body| Full::new(body).map_err(|never: Infallible| match never {}).boxed_unsync())
+}
+
+/// Collects the response of a mounted service.
+async fn collect(result: Result<Response<ResponseBody>, BoxError>) -> Response<Bytes> {
+    let collected = async {
+        let (parts, body) = result?.into_parts();
+        Ok::<_, BoxError>(Response::from_parts(parts, body.collect().await?.to_bytes()))
+    };
+    collected.await.unwrap_or_else(|error| failed(&*error))
+}
+
+/// Responds to a request whose service failed.
+fn failed(error: &(dyn Error + Send + Sync)) -> Response<Bytes> {
+    tracing::error!(error = %error, "a request failed");
+    text(StatusCode::INTERNAL_SERVER_ERROR, "internal error\n")
 }
 
 fn add(
@@ -185,6 +284,7 @@ impl fmt::Debug for Router {
         f.debug_struct("Router")
             .field("exact", &paths(&self.exact))
             .field("prefixes", &paths(&self.prefixes))
+            .field("mounts", &self.mounts.keys())
             .field("error", &self.error)
             .finish()
     }
@@ -249,6 +349,24 @@ mod tests {
     }
 
     #[test]
+    fn a_service_is_mounted_at_a_prefix() {
+        let service = |name: &'static str| {
+            BoxService::from_fn(move |request: Request<Body>| async move {
+                let text = format!("{name} {} {}", request.method(), request.uri().path());
+                Response::new(Full::new(Bytes::from(text)))
+            })
+        };
+        let router = router().mount("/api/", service("api")).mount("/healthz", service("health"));
+        let get = |path| respond(&router, Method::GET, path);
+        assert_eq!(get("/api"), (200, "api GET /api".into()));
+        assert_eq!(respond(&router, Method::PUT, "/api/a"), (200, "api PUT /api/a".into()));
+        assert_eq!(get("/apis").0, 404);
+        assert_eq!(get("/healthz/ping"), (200, "short".into()), "a handler precedes a service");
+        assert_eq!(respond(&router, Method::POST, "/validate").1, "post", "an exact path precedes a service");
+        assert_eq!(router.paths(), ["/healthz/exact", "/validate", "/healthz", "/healthz/deep", "/api"]);
+    }
+
+    #[test]
     fn invalid_routes_are_errors() {
         assert_eq!(router().validate(), Ok(()));
         let error = |router: Router| router.validate().unwrap_err().to_string();
@@ -256,6 +374,9 @@ mod tests {
         assert_eq!(error(twice), "`POST /validate` has two handlers; register each path once");
         let prefix = router().prefix(Method::GET, "/healthz/", handler("second"));
         assert_eq!(error(prefix), "`GET /healthz/` has two handlers; register each path once");
+        let service = || BoxService::from_fn(|_| async { Response::new(Full::new(Bytes::new())) });
+        let mounted = router().mount("/api", service()).mount("/api/", service());
+        assert_eq!(error(mounted), "`/api/` has two services; mount one");
         let relative = router().get("metrics", handler("relative"));
         assert_eq!(error(relative), "invalid path `metrics`: it must begin with `/`");
     }

@@ -5,6 +5,8 @@ use std::{
     time::Duration,
 };
 
+use kubewright_http::Limits;
+
 /// The name, address and limits of a [`Server`](super::Server).
 ///
 /// The limits are those of controller-runtime where it has one.
@@ -12,13 +14,7 @@ use std::{
 pub struct ServerConfig {
     pub(super) name: String,
     pub(super) address: SocketAddr,
-    pub(super) max_body_size: usize,
-    pub(super) max_total_body_size: usize,
-    pub(super) max_connections: usize,
-    pub(super) header_timeout: Duration,
-    pub(super) request_timeout: Duration,
-    pub(super) idle_timeout: Duration,
-    pub(super) drain_timeout: Duration,
+    pub(super) limits: Limits,
     pub(super) describes_only: bool,
 }
 
@@ -29,13 +25,11 @@ impl ServerConfig {
         ServerConfig {
             name: name.into(),
             address: SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port),
-            max_body_size: 7 << 20,
-            max_total_body_size: 32 << 20,
-            max_connections: 1024,
-            header_timeout: Duration::from_secs(32),
-            request_timeout: Duration::from_secs(60),
-            idle_timeout: Duration::from_secs(90),
-            drain_timeout: Duration::from_secs(30),
+            limits: Limits {
+                handshake_timeout: Duration::from_secs(32),
+                write_timeout: Duration::from_secs(90),
+                ..Limits::default()
+            },
             describes_only: false,
         }
     }
@@ -58,7 +52,7 @@ impl ServerConfig {
     /// 413.
     #[must_use]
     pub fn max_body_size(mut self, bytes: usize) -> Self {
-        self.max_body_size = bytes;
+        self.limits.max_body_bytes = bytes;
         self
     }
 
@@ -67,15 +61,15 @@ impl ServerConfig {
     /// timeout of its request. One body of the maximum size is always received.
     #[must_use]
     pub fn max_total_body_size(mut self, bytes: usize) -> Self {
-        self.max_total_body_size = bytes;
+        self.limits.max_total_body_bytes = bytes;
         self
     }
 
     /// Sets the maximum number of connections, at least 1; 1024 by default. A further one replaces the one that has
-    /// been idle for the longest time, or waits while all have a request in progress.
+    /// been idle for the longest time, of the peer with the most, or waits while all have a request in progress.
     #[must_use]
     pub fn max_connections(mut self, connections: usize) -> Self {
-        self.max_connections = connections.clamp(1, tokio::sync::Semaphore::MAX_PERMITS);
+        self.limits.max_connections = connections;
         self
     }
 
@@ -83,7 +77,7 @@ impl ServerConfig {
     /// on; 32 s by default. Then the connection is closed.
     #[must_use]
     pub fn header_timeout(mut self, timeout: Duration) -> Self {
-        self.header_timeout = timeout;
+        (self.limits.handshake_timeout, self.limits.header_timeout) = (timeout, timeout);
         self
     }
 
@@ -91,7 +85,7 @@ impl ServerConfig {
     /// handler that has not responded by then is cancelled, with code 503.
     #[must_use]
     pub fn request_timeout(mut self, timeout: Duration) -> Self {
-        self.request_timeout = timeout;
+        (self.limits.body_timeout, self.limits.request_timeout) = (timeout, timeout);
         self
     }
 
@@ -99,7 +93,7 @@ impl ServerConfig {
     /// s by default. Then it is closed.
     #[must_use]
     pub fn idle_timeout(mut self, timeout: Duration) -> Self {
-        self.idle_timeout = timeout;
+        (self.limits.idle_timeout, self.limits.write_timeout) = (timeout, timeout);
         self
     }
 
@@ -113,7 +107,7 @@ impl ServerConfig {
     /// Sets how long requests in progress may take after the server is stopped; 30 s by default.
     #[must_use]
     pub fn drain_timeout(mut self, timeout: Duration) -> Self {
-        self.drain_timeout = timeout;
+        self.limits.drain_timeout = timeout;
         self
     }
 }

@@ -1,27 +1,27 @@
 //! The status of a server: whether it accepts connections, and with a valid certificate.
 
 use std::{
-    io,
+    fmt, io,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
 use tokio::time::Instant;
 
-use crate::serving::certificates::{CertificateError, Certificates};
-
 /// How long a server can have the maximum number of requests in progress before it is not ready: a peak is no failure.
 const FULL_TOLERANCE: Duration = Duration::from_secs(10);
 
 /// The status of a [`Server`](super::Server). Clones are handles to the same status.
-#[derive(Clone, Debug, Default)]
-pub struct ServerStatus(Arc<Mutex<State>>);
+#[derive(Clone, Default)]
+pub struct Status(Arc<Mutex<State>>);
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct State {
     phase: Phase,
-    certificates: Option<Certificates>,
+    certificate: Option<CertificateCheck>,
 }
+
+type CertificateCheck = Arc<dyn Fn() -> Result<(), String> + Send + Sync>;
 
 #[derive(Debug, Default)]
 enum Phase {
@@ -35,7 +35,7 @@ enum Phase {
 }
 
 /// Marks a server as stopped on drop.
-pub(super) struct StopGuard(ServerStatus);
+pub(crate) struct StopGuard(Status);
 
 impl Drop for StopGuard {
     fn drop(&mut self) {
@@ -49,7 +49,7 @@ pub enum StatusError {
     /// The server is not running.
     #[error("the server is not running")]
     NotRunning,
-    /// For 10 s, there have been as many requests in progress as [allowed](super::ServerConfig::max_connections)
+    /// For 10 s, there have been as many requests in progress as [allowed](crate::Limits::max_connections)
     /// connections.
     #[error("the server has had the maximum number of requests in progress for {} s; further connections wait", .0.as_secs())]
     Full(Duration),
@@ -61,7 +61,7 @@ pub enum StatusError {
     Certificate(String),
 }
 
-impl ServerStatus {
+impl Status {
     /// Checks that the server accepts connections, and that its certificate is valid: the check of readiness.
     ///
     /// # Errors
@@ -74,33 +74,45 @@ impl ServerStatus {
             Phase::Failed(reason) => return Err(StatusError::NotAccepted(reason.clone())),
             Phase::Accepting | Phase::Full(_) => {}
         }
-        let certificate = state.certificates.as_ref().map_or(Ok(()), Certificates::check);
-        certificate.map_err(|error: CertificateError| StatusError::Certificate(error.to_string()))
+        let certificate = state.certificate.clone();
+        drop(state);
+        certificate.map_or(Ok(()), |check| check().map_err(StatusError::Certificate))
     }
 
-    pub(super) fn set_certificates(&self, certificates: Certificates) {
-        self.state().certificates = Some(certificates);
+    /// Sets the check of the certificate, which fails with the reason.
+    pub fn set_certificate_check(&self, check: impl Fn() -> Result<(), String> + Send + Sync + 'static) {
+        self.state().certificate = Some(Arc::new(check));
     }
 
-    pub(super) fn set_accepting(&self) {
+    pub(crate) fn set_accepting(&self) {
         self.state().phase = Phase::Accepting;
     }
 
-    pub(super) fn set_full(&self) {
-        self.state().phase = Phase::Full(Instant::now());
+    /// Remains full since the first call.
+    pub(crate) fn set_full(&self) {
+        let mut state = self.state();
+        if !matches!(state.phase, Phase::Full(_)) {
+            state.phase = Phase::Full(Instant::now());
+        }
     }
 
-    pub(super) fn set_failed(&self, error: &io::Error) {
+    pub(crate) fn set_failed(&self, error: &io::Error) {
         self.state().phase = Phase::Failed(error.to_string());
     }
 
     /// Returns a guard that marks the server as stopped when it is dropped.
-    pub(super) fn stop_on_drop(&self) -> StopGuard {
+    pub(crate) fn stop_on_drop(&self) -> StopGuard {
         StopGuard(self.clone())
     }
 
     /// Ignores poisoning: the state is consistent between any two statements.
     fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Status").field(&self.state().phase).finish()
     }
 }

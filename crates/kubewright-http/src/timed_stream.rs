@@ -2,9 +2,12 @@
 //!
 //! | phase | begins with | timeout |
 //! |---|---|---|
+//! | `Handshake` | a connection with TLS | the handshake timeout |
 //! | `Headers` | the connection, or the first byte of a request | the header timeout |
 //! | `Request` | the complete headers | none: the request has its own |
-//! | `Idle` | the response, which is written in this time as well | the idle timeout |
+//! | `Response` | the response | the write timeout |
+//! | `Stream` | the response, if its size is unknown | the write timeout, from a write that waits until all is written |
+//! | `Idle` | the end of the response | the idle timeout |
 //!
 //! hyper's timeout for headers includes the idle time before them, so that it cannot be shorter than the idle timeout.
 
@@ -23,64 +26,55 @@ use tokio::{
     time::{Instant, Sleep, sleep_until},
 };
 
+use crate::{admission::Slot, limits::Limits};
+
 /// How long a closed connection is read if the request was not read completely. Closing it at once would reset the
 /// connection, and the client could lose the response.
 const LINGER_TIMEOUT: Duration = Duration::from_millis(500);
-
-/// How long after its last write a response counts as written.
-const WRITE_TIME: Duration = Duration::from_millis(500);
 
 /// The maximum number of bytes that a closed connection reads.
 const MAX_LINGER: usize = 16 << 20;
 
 /// The phase of a connection, shared by its stream and the exchange of requests and responses.
 #[derive(Clone, Debug)]
-pub(super) struct Phases {
+pub(crate) struct Phases {
     state: Arc<Mutex<State>>,
-    /// Notified when the deadline becomes earlier.
+    /// Notified when the deadline changes.
     changed: Arc<Notify>,
-    header_timeout: Duration,
-    idle_timeout: Duration,
+    limits: Limits,
 }
 
 #[derive(Debug)]
 struct State {
     phase: Phase,
-    /// The begin of the phase, or the last write in the phase `Idle`.
-    since: Instant,
     deadline: Option<Instant>,
+    /// The number of requests whose response is not written.
+    requests: usize,
     lingers: bool,
-    /// Whether the server closes the connection to accept another one.
-    is_evicted: bool,
-}
-
-impl State {
-    fn is_exceeded(&self) -> bool {
-        self.deadline.is_some_and(|deadline| deadline <= Instant::now())
-    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
+    Handshake,
     Headers,
     Request,
+    Response,
+    Stream,
     Idle,
 }
 
 impl Phases {
-    pub(super) fn new(header_timeout: Duration, idle_timeout: Duration) -> Self {
-        let state = State {
-            phase: Phase::Headers,
-            since: Instant::now(),
-            deadline: deadline(header_timeout),
-            lingers: false,
-            is_evicted: false,
+    pub(crate) fn new(limits: Limits, has_tls: bool) -> Self {
+        let (phase, timeout) = match has_tls {
+            true => (Phase::Handshake, limits.handshake_timeout),
+            false => (Phase::Headers, limits.header_timeout),
         };
-        Phases { state: Arc::new(Mutex::new(state)), changed: Arc::default(), header_timeout, idle_timeout }
+        let state = State { phase, deadline: deadline(timeout), requests: 0, lingers: false };
+        Phases { state: Arc::new(Mutex::new(state)), changed: Arc::default(), limits }
     }
 
     /// Waits until the phase exceeds its timeout.
-    pub(super) async fn exceeded(&self) {
+    pub(crate) async fn exceeded(&self) {
         loop {
             let changed = self.changed.notified();
             let deadline = self.state().deadline;
@@ -98,78 +92,87 @@ impl Phases {
     }
 
     /// The TLS handshake is complete.
-    pub(super) fn begin_headers(&self) {
-        self.enter(Phase::Headers, deadline(self.header_timeout));
+    #[cfg(feature = "tls")]
+    pub(crate) fn begin_headers(&self) {
+        self.update(|state| state.enter(Phase::Headers, deadline(self.limits.header_timeout)));
     }
 
     /// The headers of a request are complete.
-    pub(super) fn begin_request(&self) {
-        self.enter(Phase::Request, None);
+    pub(crate) fn begin_request(&self) {
+        self.update(|state| {
+            state.requests += 1;
+            state.enter(Phase::Request, None);
+        });
     }
 
     /// The response is ready to be written.
-    pub(super) fn end_request(&self) {
-        self.enter(Phase::Idle, deadline(self.idle_timeout));
+    pub(crate) fn begin_response(&self) {
+        self.update(|state| state.enter(Phase::Response, deadline(self.limits.write_timeout)));
+    }
+
+    /// The first part of a response of unknown size is ready to be written.
+    pub(crate) fn begin_stream(&self) {
+        self.update(|state| state.enter(Phase::Stream, None));
+    }
+
+    /// A response is written. The connection is idle unless it has a further request.
+    pub(crate) fn end_request(&self) {
+        self.update(|state| {
+            state.requests = state.requests.saturating_sub(1);
+            if state.requests == 0 {
+                state.enter(Phase::Idle, deadline(self.limits.idle_timeout));
+            }
+        });
     }
 
     /// The server stops: a request whose headers are incomplete is not in progress.
-    pub(super) fn drain(&self) {
-        if self.state().phase == Phase::Headers {
-            self.enter(Phase::Headers, Some(Instant::now()));
-        }
-    }
-
-    /// Returns since when the connection is idle; `None` while it has a request, or may not have written its response.
-    pub(super) fn idle_since(&self) -> Option<Instant> {
-        let state = self.state();
-        let is_idle = match state.phase {
-            Phase::Headers => true,
-            Phase::Request => false,
-            Phase::Idle => state.since.elapsed() >= WRITE_TIME,
-        };
-        is_idle.then_some(state.since)
-    }
-
-    pub(super) fn is_evicted(&self) -> bool {
-        self.state().is_evicted
-    }
-
-    /// Closes the connection unless it has a request now.
-    pub(super) fn evict(&self) {
-        let mut state = self.state();
-        if state.phase != Phase::Request {
-            (state.deadline, state.is_evicted) = (Some(Instant::now()), true);
-            drop(state);
-            self.changed.notify_one();
-        }
-    }
-
-    fn enter(&self, phase: Phase, deadline: Option<Instant>) {
-        let mut state = self.state();
-        if state.is_evicted {
-            return;
-        }
-        (state.phase, state.since, state.deadline) = (phase, Instant::now(), deadline);
-        drop(state);
-        self.changed.notify_one();
+    pub(crate) fn drain(&self) {
+        self.update(|state| {
+            if state.phase == Phase::Headers {
+                state.deadline = Some(Instant::now());
+            }
+        });
     }
 
     /// The connection will be closed although the request was not read completely.
-    pub(super) fn linger(&self) {
+    pub(crate) fn linger(&self) {
         self.state().lingers = true;
     }
 
     fn on_read(&self) {
-        if self.state().phase == Phase::Idle {
-            self.enter(Phase::Headers, deadline(self.header_timeout));
-        }
+        self.update(|state| {
+            if state.phase == Phase::Idle {
+                state.enter(Phase::Headers, deadline(self.limits.header_timeout));
+            }
+        });
     }
 
-    /// The connection is not idle yet. Its deadline remains: a client that reads slowly does not extend it.
-    fn on_write(&self) {
+    /// A client that reads slowly does not extend the deadline.
+    fn on_write_waits(&self) {
+        self.update(|state| {
+            if state.phase == Phase::Stream && state.deadline.is_none() {
+                state.deadline = deadline(self.limits.write_timeout);
+            }
+        });
+    }
+
+    fn on_flushed(&self) {
+        self.update(|state| {
+            if state.phase == Phase::Stream {
+                state.deadline = None;
+            }
+        });
+    }
+
+    /// Changes the state, and notifies if the deadline has changed.
+    fn update(&self, change: impl FnOnce(&mut State)) {
         let mut state = self.state();
-        if state.phase == Phase::Idle && !state.is_evicted {
-            state.since = Instant::now();
+        let before = state.deadline;
+        change(&mut state);
+        let is_changed = state.deadline != before;
+        drop(state);
+        if is_changed {
+            self.changed.notify_one();
         }
     }
 
@@ -179,16 +182,32 @@ impl Phases {
     }
 }
 
+impl State {
+    fn is_exceeded(&self) -> bool {
+        self.deadline.is_some_and(|deadline| deadline <= Instant::now())
+    }
+
+    fn enter(&mut self, phase: Phase, deadline: Option<Instant>) {
+        (self.phase, self.deadline) = (phase, deadline);
+    }
+
+    /// Whether the client may still send a part of a request, for example of headers that are too large.
+    fn is_unread(&self) -> bool {
+        self.lingers || self.phase == Phase::Headers
+    }
+}
+
 /// Returns the end of a timeout; `None` for one that is too long to be represented.
 fn deadline(timeout: Duration) -> Option<Instant> {
     Instant::now().checked_add(timeout)
 }
 
-/// A stream whose reads and writes change the phase.
-pub(super) struct TimedStream<S> {
+/// A stream whose reads and writes change the phase. Its connection ends when it is dropped, also after an upgrade.
+pub(crate) struct TimedStream<S> {
     stream: S,
     phases: Phases,
     closing: Option<Closing>,
+    _slot: Arc<Slot>,
 }
 
 /// A stream whose write half is closed.
@@ -198,14 +217,14 @@ struct Closing {
 }
 
 impl<S> TimedStream<S> {
-    pub(super) fn new(stream: S, phases: Phases) -> Self {
-        TimedStream { stream, phases, closing: None }
+    pub(crate) fn new(stream: S, phases: Phases, slot: Arc<Slot>) -> Self {
+        TimedStream { stream, phases, closing: None, _slot: slot }
     }
 
     /// Returns the result of a write, after it was noted.
     fn observe_write(&self, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
-        if written.is_ready() {
-            self.phases.on_write();
+        if written.is_pending() {
+            self.phases.on_write_waits();
         }
         written
     }
@@ -242,7 +261,12 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for TimedStream<S> {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(cx)
+        let flushed = Pin::new(&mut self.stream).poll_flush(cx);
+        match flushed.is_ready() {
+            true => self.phases.on_flushed(),
+            false => self.phases.on_write_waits(),
+        }
+        flushed
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -250,7 +274,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for TimedStream<S> {
         if this.closing.is_none() {
             ready!(Pin::new(&mut this.stream).poll_shutdown(cx))?;
             let timer = Box::pin(sleep_until(Instant::now() + LINGER_TIMEOUT));
-            let remaining = if this.phases.state().lingers { MAX_LINGER } else { 0 };
+            let remaining = if this.phases.state().is_unread() { MAX_LINGER } else { 0 };
             this.closing = Some(Closing { timer, remaining });
         }
         this.poll_linger(cx)

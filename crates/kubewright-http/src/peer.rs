@@ -1,0 +1,22 @@
+//! The peer of a request.
+
+use std::net::IpAddr;
+
+/// The peer of a request: an extension of the request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Peer {
+    /// The address. An IPv4 address has one representation, also on a listener of IPv6.
+    pub address: IpAddr,
+    /// The client.
+    pub client: Client,
+    /// Whether the connection is encrypted.
+    pub has_tls: bool,
+    /// Whether the connection belongs to the [reserve](crate::Limits::reserved_connections).
+    pub is_reserved: bool,
+}
+
+/// The identity of a client: a hash of its address and `User-Agent`. It is different in each process, so that no client
+/// can choose that of another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Client(pub(crate) u64);
