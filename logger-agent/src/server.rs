@@ -1,14 +1,7 @@
 //! The HTTP server of the agent: ingestion, health checks and metrics.
-//!
-//! It does not use the server of `kubewright-manager`, whose package contains the client of the API server and its TLS
-//! libraries: an agent needs neither, and is a small static program.
 
-mod admission;
-mod connection;
-mod deadline;
 mod endpoints;
 mod response;
-mod shares;
 
 use std::{
     io,
@@ -18,11 +11,8 @@ use std::{
     time::Duration,
 };
 
-use tokio::{
-    net::TcpListener,
-    task::{JoinError, JoinSet},
-    time::{sleep, timeout},
-};
+use kubewright_http::{BoxService, Limits, listen};
+use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -30,12 +20,16 @@ use crate::{
     sources::{Source, Tokens},
 };
 
-use admission::Admission;
-
 pub use endpoints::Endpoints;
 
-/// The pause after a connection could not be accepted, for example with too many open files.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+/// The connections beside the limit, for probes and metrics.
+const RESERVE: usize = 16;
+/// The maximum size of the headers of a request.
+const MAX_HEADER_BYTES: usize = 64 << 10;
+/// The time of the headers of a request.
+const HEADER_TIMEOUT: Duration = Duration::from_secs(10);
+/// The time in which a client must read its responses.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// What a record adds to a body: its sequence number, time, id and checksum.
 const RECORD_OVERHEAD: u64 = 64 << 10;
@@ -81,6 +75,25 @@ impl ServerConfig {
             max_connections: 256,
             body_timeout: Duration::from_secs(30),
             drain_timeout: Duration::from_secs(10),
+        }
+    }
+
+    fn limits(&self) -> Limits {
+        Limits {
+            max_connections: self.max_connections,
+            max_connections_per_peer: self.max_connections.div_ceil(2),
+            reserved_connections: RESERVE,
+            max_header_bytes: MAX_HEADER_BYTES,
+            max_body_bytes: self.max_body_bytes,
+            // The endpoints reserve what they have received.
+            max_total_body_bytes: usize::MAX,
+            header_timeout: HEADER_TIMEOUT,
+            body_timeout: self.body_timeout,
+            // A record is acknowledged when it is durable.
+            request_timeout: Duration::MAX,
+            write_timeout: WRITE_TIMEOUT,
+            drain_timeout: self.drain_timeout,
+            ..Limits::default()
         }
     }
 }
@@ -137,8 +150,7 @@ impl Server {
             return Err(ServerError::BodyLimit { bytes, max });
         }
         let error = |source| ServerError::Bind { address: config.address, source };
-        let listener = StdTcpListener::bind(config.address).map_err(error)?;
-        listener.set_nonblocking(true).map_err(error)?;
+        let listener = listen(config.address).map_err(error)?;
         let address = listener.local_addr().map_err(error)?;
         Ok(Server { listener, address, config })
     }
@@ -154,59 +166,18 @@ impl Server {
     /// # Errors
     /// Fails if the listener cannot be used.
     pub async fn run(self, endpoints: Endpoints, cancelled: CancellationToken) -> Result<(), ServerError> {
+        let Server { listener, address, config } = self;
+        let listener = TcpListener::from_std(listener).map_err(ServerError::Listen)?;
         let endpoints = Arc::new(endpoints);
-        let listener = TcpListener::from_std(self.listener).map_err(ServerError::Listen)?;
-        let admission = Admission::new(self.config.max_connections);
-        let (draining, mut tasks) = (CancellationToken::new(), JoinSet::new());
-        tracing::info!(address = %self.address, "serving");
-        loop {
-            tokio::select! {
-                biased;
-                () = cancelled.cancelled() => break,
-                Some(ended) = tasks.join_next() => log_panic(ended),
-                accepted = listener.accept() => match accepted {
-                    Ok((stream, address)) => {
-                        let peer = address.ip();
-                        // Without a place, the connection is closed.
-                        let Some(admitted) = admission.admit(peer) else { continue };
-                        let (endpoints, draining) = (Arc::clone(&endpoints), draining.clone());
-                        tasks.spawn(async move {
-                            connection::serve(stream, peer, admitted.kind, endpoints, draining).await;
-                            drop(admitted);
-                        });
-                    }
-                    Err(error) => {
-                        tracing::warn!(%error, "a connection cannot be accepted");
-                        sleep(ACCEPT_PAUSE).await;
-                    }
-                },
-            }
-        }
-        drop(listener);
-        draining.cancel();
-        drain(&mut tasks, self.config.drain_timeout).await;
+        let service = BoxService::from_fn(move |request| {
+            let endpoints = Arc::clone(&endpoints);
+            async move { endpoints.serve(request).await }
+        });
+        tracing::info!(%address, "serving");
+        let server = kubewright_http::Server::new("agent", listener).limits(config.limits());
+        // Requests that exceed the drain timeout are logged.
+        let _ = server.serve(service, cancelled.cancelled_owned()).await;
         Ok(())
-    }
-}
-
-/// Waits for the connections, and closes those that exceed the timeout.
-async fn drain(tasks: &mut JoinSet<()>, drain_timeout: Duration) {
-    let completed = async {
-        while let Some(ended) = tasks.join_next().await {
-            log_panic(ended);
-        }
-    };
-    if timeout(drain_timeout, completed).await.is_err() {
-        tracing::warn!(connections = tasks.len(), ?drain_timeout, "closing connections with requests in progress");
-        tasks.shutdown().await;
-    }
-}
-
-fn log_panic(ended: Result<(), JoinError>) {
-    if let Err(error) = ended
-        && error.is_panic()
-    {
-        tracing::error!(%error, "a connection panicked");
     }
 }
 

@@ -56,7 +56,7 @@ impl BodyError {
 /// Nothing is received until it is polled: a service can reject the request before. A declared length that exceeds the
 /// limit is rejected before the client sends the body. Its memory is reserved until the request has a response.
 ///
-/// A body of [`Bytes`] without limits is one for tests of a service without a server.
+/// A body from [`Bytes`] has no limits, and is for tests of a service without a server.
 #[derive(Debug)]
 pub struct Body {
     incoming: Either<Incoming, Full<Bytes>>,
@@ -112,6 +112,13 @@ impl Body {
         let timer = deadline.map(|deadline| Box::pin(sleep_until(deadline)));
         let incoming = Either::Left(incoming);
         (Body { incoming, limits, received: 0, timer, memory, receipt: Arc::clone(&receipt) }, receipt)
+    }
+
+    /// Sets the maximum size, for tests without a server.
+    #[must_use]
+    pub fn max_bytes(mut self, bytes: usize) -> Self {
+        self.limits.max_body_bytes = bytes;
+        self
     }
 
     /// Reserves the declared length, or the maximum.

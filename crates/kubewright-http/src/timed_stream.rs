@@ -6,7 +6,7 @@
 //! | `Headers` | the connection, or the first byte of a request | the header timeout |
 //! | `Request` | the complete headers | none: the request has its own |
 //! | `Response` | the response | the write timeout |
-//! | `Stream` | the response, if its size is unknown | the write timeout, from a write that waits until all is written |
+//! | `Stream` | a response of unknown size | the write timeout of each part that the client does not read |
 //! | `Idle` | the end of the response | the idle timeout |
 //!
 //! hyper's timeout for headers includes the idle time before them, so that it cannot be shorter than the idle timeout.
@@ -295,5 +295,69 @@ impl<S: AsyncRead + AsyncWrite + Unpin> TimedStream<S> {
             closing.remaining = closing.remaining.saturating_sub(buffer.filled().len());
         }
         Poll::Ready(Ok(()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use tokio::{
+        io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex},
+        time::sleep,
+    };
+
+    use super::*;
+    use crate::admission::{Admission, Opened};
+
+    /// Returns a stream whose client has not read anything, in the phase of a response of unknown size.
+    fn stream() -> (TimedStream<DuplexStream>, Phases, DuplexStream) {
+        let limits = Limits { write_timeout: Duration::from_secs(30), ..Limits::default() };
+        let Opened::Admitted(slot, _) = Arc::new(Admission::new(limits)).open(Ipv4Addr::LOCALHOST.into()) else {
+            unreachable!("the first connection is admitted")
+        };
+        let (phases, (stream, client)) = (Phases::new(limits, false), duplex(16));
+        phases.begin_request();
+        phases.begin_stream();
+        (TimedStream::new(stream, phases.clone(), Arc::new(slot)), phases, client)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_that_reads_slowly_does_not_extend_the_deadline() {
+        let ((mut stream, phases, mut client), started) = (stream(), Instant::now());
+        let read = async {
+            let mut byte = [0];
+            while client.read_exact(&mut byte).await.is_ok() {
+                sleep(Duration::from_secs(1)).await;
+            }
+        };
+        tokio::select! {
+            () = read => {}
+            _ = stream.write_all(&[0; 1000]) => {}
+            () = phases.exceeded() => {}
+        }
+        assert_eq!(started.elapsed(), Duration::from_secs(30));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_stream_may_take_any_time_while_its_client_reads_it() {
+        let (mut stream, phases, mut client) = stream();
+        let exchanged = async {
+            for _ in 0..3 {
+                let read = async {
+                    sleep(Duration::from_secs(20)).await;
+                    client.read_exact(&mut [0; 20]).await.unwrap();
+                };
+                let write = async {
+                    stream.write_all(&[0; 20]).await.unwrap();
+                    stream.flush().await.unwrap();
+                };
+                tokio::join!(read, write);
+            }
+        };
+        tokio::select! {
+            () = exchanged => {}
+            () = phases.exceeded() => unreachable!("each part is read in time"),
+        }
     }
 }

@@ -1,20 +1,17 @@
 //! The endpoints: requests to responses.
 
-use std::{error::Error, iter, net::IpAddr, pin::pin, sync::Arc};
+use std::{iter, net::IpAddr, sync::Arc};
 
-use bytes::Bytes;
 use http::{
     HeaderMap, Method, Request, StatusCode,
     header::{CONTENT_TYPE, ORIGIN},
 };
 use http_body_util::BodyExt;
-use hyper::body::Body;
-use tokio::time::timeout;
+use kubewright_http::{Body, Budget, Peer, Share};
 
 use super::{
     ServerConfig,
     response::{self, Failure, FullResponse},
-    shares::{Share, Shares},
 };
 use crate::{
     health::Health,
@@ -90,7 +87,7 @@ pub struct Endpoints {
     metrics: Arc<Metrics>,
     rates: Rates,
     /// The bytes of bodies that are not complete.
-    peers: Arc<Shares>,
+    peers: Budget,
     config: ServerConfig,
 }
 
@@ -99,18 +96,23 @@ impl Endpoints {
     #[must_use]
     pub fn new(journals: Journals, health: Health, metrics: Arc<Metrics>, config: ServerConfig) -> Self {
         let capacity = Source::ALL.map(|source| journals.of(source.into()).capacity()).into_iter().min();
-        let peers = Shares::new(config.max_body_bytes.max(capacity.unwrap_or_default() / 4 * 3));
+        let max_per_peer = config.max_body_bytes.max(capacity.unwrap_or_default() / 4 * 3);
+        let peers = Budget::new(usize::MAX, max_per_peer);
         let rate = || RateLimit::new(config.records_per_second, config.bytes_per_second);
         let rates = Rates { activity: rate(), audit: rate() };
         Endpoints { journals, health, metrics, rates, peers, config }
     }
 
+    /// Responds to a request of the server, and only to probes on a connection of its reserve.
+    pub(super) async fn serve(&self, request: Request<Body>) -> FullResponse {
+        match request.extensions().get::<Peer>().copied() {
+            Some(peer) if !peer.is_reserved => self.respond(request, peer.address).await,
+            _ => self.respond_to_probe(&request),
+        }
+    }
+
     /// Responds to a request of a peer.
-    pub(super) async fn respond<B>(&self, request: Request<B>, peer: IpAddr) -> FullResponse
-    where
-        B: Body<Data = Bytes> + Send,
-        B::Error: Into<Box<dyn Error + Send + Sync>>,
-    {
+    async fn respond(&self, request: Request<Body>, peer: IpAddr) -> FullResponse {
         let (route, method) = (Route::of(request.uri().path()), request.method().clone());
         let result = match (route, method) {
             (Some(Route::Ingest(source)), _) if !self.config.accept.contains(&source) => Err(Failure::NotFound),
@@ -130,7 +132,7 @@ impl Endpoints {
     }
 
     /// Responds to a request of a connection for probes.
-    pub(super) fn respond_to_probe<B>(&self, request: &Request<B>) -> FullResponse {
+    fn respond_to_probe(&self, request: &Request<Body>) -> FullResponse {
         match (Route::of(request.uri().path()), request.method()) {
             (Some(Route::Report(report)), &Method::GET | &Method::HEAD) => self.report(&report),
             _ => Failure::Connections.into_response(),
@@ -154,11 +156,7 @@ impl Endpoints {
         response::text(status, lines.collect::<String>())
     }
 
-    async fn ingest<B>(&self, source: Source, request: Request<B>, peer: IpAddr) -> Result<FullResponse, Failure>
-    where
-        B: Body<Data = Bytes> + Send,
-        B::Error: Into<Box<dyn Error + Send + Sync>>,
-    {
+    async fn ingest(&self, source: Source, request: Request<Body>, peer: IpAddr) -> Result<FullResponse, Failure> {
         let (parts, body) = request.into_parts();
         self.check_client(source, &parts.headers)?;
         let (journal, rate) = (self.journals.of(source.into()), self.rates.of(source));
@@ -188,38 +186,18 @@ impl Endpoints {
         }
     }
 
-    /// Receives a body within the time limit.
-    async fn receive<B>(&self, body: B, share: Share, reservation: &mut Reservation) -> Result<Vec<u8>, Failure>
-    where
-        B: Body<Data = Bytes> + Send,
-        B::Error: Into<Box<dyn Error + Send + Sync>>,
-    {
-        let body_timeout = self.config.body_timeout;
-        let received = timeout(body_timeout, self.collect(body, share, reservation)).await;
-        received.unwrap_or(Err(Failure::Timeout(body_timeout)))
-    }
-
-    /// Collects a body. Its memory is reserved as it is received.
-    async fn collect<B>(&self, body: B, mut share: Share, reservation: &mut Reservation) -> Result<Vec<u8>, Failure>
-    where
-        B: Body<Data = Bytes> + Send,
-        B::Error: Into<Box<dyn Error + Send + Sync>>,
-    {
-        let (size, limit) = (body.size_hint(), self.config.max_body_bytes);
-        let fits = |bytes: u64| usize::try_from(bytes).is_ok_and(|bytes| bytes <= limit);
-        // A declared length that exceeds the limit is rejected before the body is sent.
-        if !fits(size.lower()) {
-            return Err(Failure::TooLarge(limit));
-        }
-        let mut body = pin!(body);
+    /// Receives a body. Its memory is reserved as it is received.
+    async fn receive(
+        &self,
+        mut body: Body,
+        mut share: Share,
+        reservation: &mut Reservation,
+    ) -> Result<Vec<u8>, Failure> {
         let mut received = Vec::new();
         while let Some(frame) = body.frame().await {
-            let Ok(data) = frame.map_err(|_| Failure::Incomplete)?.into_data() else { continue };
-            if received.len() + data.len() > limit {
-                return Err(Failure::TooLarge(limit));
-            }
-            if !share.grow(data.len()) {
-                return Err(Failure::PeerBytes(self.peers.limit()));
+            let Ok(data) = frame?.into_data() else { continue };
+            if !share.try_reserve(data.len()) {
+                return Err(Failure::PeerBytes(self.peers.max_per_peer()));
             }
             reservation.grow(data.len())?;
             received.extend_from_slice(&data);
@@ -258,7 +236,7 @@ fn prefers_async(headers: &HeaderMap) -> bool {
 mod tests {
     use std::time::Duration;
 
-    use http_body_util::Full;
+    use bytes::Bytes;
     use serde_json::Value;
 
     use super::*;
@@ -296,7 +274,9 @@ mod tests {
     impl Fixture {
         async fn send(&self, method: &str, path: &str, prefer: &str, body: &str) -> (u16, HeaderMap, String) {
             let request = Request::builder().method(method).uri(path).header("prefer", prefer);
-            let request = request.body(Full::new(Bytes::copy_from_slice(body.as_bytes()))).unwrap();
+            let body =
+                Body::from(Bytes::copy_from_slice(body.as_bytes())).max_bytes(self.endpoints.config.max_body_bytes);
+            let request = request.body(body).unwrap();
             let (parts, body) = self.endpoints.respond(request, PEER).await.into_parts();
             let body = body.collect().await.unwrap().to_bytes();
             (parts.status.as_u16(), parts.headers, String::from_utf8(body.to_vec()).unwrap())
@@ -462,7 +442,7 @@ mod tests {
             ("content-type", "application/x-www-form-urlencoded", 415),
             ("content-type", "application/json; charset=utf-8", 200),
         ] {
-            let request = Request::post("/activity").header(name, value).body(Full::from("{\"x\":1}")).unwrap();
+            let request = Request::post("/activity").header(name, value).body(Bytes::from("{\"x\":1}").into()).unwrap();
             let response = fixture.endpoints.respond(request, PEER).await;
             assert_eq!(response.status(), expected, "{name}: {value}");
         }
@@ -481,7 +461,7 @@ mod tests {
         assert_eq!((code, text.as_str()), (401, "missing or unknown bearer token\n"));
         assert_eq!(headers["www-authenticate"], "Bearer");
         let request = Request::post("/audit").header("authorization", "Bearer 0123456789abcdef");
-        let response = fixture.endpoints.respond(request.body(Full::from(list)).unwrap(), PEER).await;
+        let response = fixture.endpoints.respond(request.body(Bytes::from(list).into()).unwrap(), PEER).await;
         assert_eq!(response.status(), 200);
         assert_eq!(fixture.send("POST", "/activity", "", "{}").await.0, 200, "no token is configured");
         let metrics = fixture.endpoints.metrics.text();

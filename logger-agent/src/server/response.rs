@@ -5,9 +5,10 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{
     HeaderValue, Response, StatusCode,
-    header::{ALLOW, CONNECTION, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS},
+    header::{ALLOW, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS},
 };
 use http_body_util::Full;
+use kubewright_http::BodyError;
 
 use crate::{
     journal::{AppendError, Receipt},
@@ -52,6 +53,16 @@ pub(super) enum Failure {
     Append(#[from] AppendError),
 }
 
+impl From<BodyError> for Failure {
+    fn from(error: BodyError) -> Self {
+        match error {
+            BodyError::TooLarge(limit) => Failure::TooLarge(limit),
+            BodyError::Timeout(limit) => Failure::Timeout(limit),
+            BodyError::Incomplete(_) => Failure::Incomplete,
+        }
+    }
+}
+
 impl Failure {
     /// Returns the reason in the metrics; `None` for requests that are not counted.
     pub(super) fn rejected(&self) -> Option<Rejected> {
@@ -92,19 +103,10 @@ impl Failure {
             Failure::Connections | Failure::PeerBytes(_) | Failure::Append(_) => {
                 headers.insert(RETRY_AFTER, RETRY_SECONDS.into());
             }
-            // The rest of the body is not read.
             Failure::Unauthorized => {
                 headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
-                headers.insert(CONNECTION, HeaderValue::from_static("close"));
             }
-            Failure::WebPage
-            | Failure::ContentType
-            | Failure::TooLarge(_)
-            | Failure::Incomplete
-            | Failure::Timeout(_) => {
-                headers.insert(CONNECTION, HeaderValue::from_static("close"));
-            }
-            Failure::NotFound | Failure::Invalid(_) => {}
+            _ => {}
         }
         response
     }
