@@ -1,6 +1,9 @@
 //! The peer of a request.
 
-use std::net::IpAddr;
+use std::{
+    hash::{BuildHasher, BuildHasherDefault, DefaultHasher},
+    net::IpAddr,
+};
 
 /// The peer of a request: an extension of the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,3 +23,11 @@ pub struct Peer {
 /// can choose that of another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Client(pub(crate) u64);
+
+impl Client {
+    /// Returns the client of a name, for tests without a server.
+    #[must_use]
+    pub fn from_name(name: &str) -> Self {
+        Client(BuildHasherDefault::<DefaultHasher>::default().hash_one(name))
+    }
+}

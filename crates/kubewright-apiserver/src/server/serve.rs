@@ -17,7 +17,6 @@
 
 mod admission;
 mod authority;
-mod connection;
 mod embedded;
 mod error;
 mod exchange;
@@ -29,14 +28,11 @@ mod tls;
 mod web_page;
 mod webhooks;
 
-use std::{future::Future, sync::Arc, time::Duration};
+use std::{future::Future, sync::Arc};
 
-use tokio::{
-    net::TcpListener,
-    sync::watch,
-    task::JoinSet,
-    time::{sleep, timeout},
-};
+use kubewright_http::{BoxService, Server};
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
 
 use crate::server::api_server::ApiServer;
 
@@ -50,16 +46,11 @@ pub use tls::{PemPair, Tls};
 pub use webhooks::call_webhooks;
 
 use admission::Admission;
-use connection::Connection;
-
-/// The time to complete requests in progress when the server stops.
-const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
-/// The pause after a connection could not be accepted, for example with too many open files.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+use exchange::Exchange;
 
 /// Serves HTTP without TLS until `stop` completes, and then completes requests in progress.
 pub async fn serve(server: ApiServer, listener: TcpListener, limits: Limits, stop: impl Future<Output = ()>) {
-    accept(&server, listener, None, limits, stop).await;
+    accept(server, listener, None, limits, stop).await;
 }
 
 /// Serves HTTPS until `stop` completes, and then completes requests in progress. With
@@ -72,45 +63,27 @@ pub async fn serve_tls(
     limits: Limits,
     stop: impl Future<Output = ()>,
 ) {
-    accept(&server, listener, Some(&tls), limits, stop).await;
+    accept(server, listener, Some(tls), limits, stop).await;
 }
 
 async fn accept(
-    server: &ApiServer,
+    server: ApiServer,
     listener: TcpListener,
-    tls: Option<&Tls>,
+    tls: Option<Tls>,
     limits: Limits,
     stop: impl Future<Output = ()>,
 ) {
-    let (stopping, stopped) = watch::channel(false);
-    let admission = Arc::new(Admission::new(limits));
-    let mut connections = JoinSet::new();
-    tokio::pin!(stop);
-    loop {
-        tokio::select! {
-            () = &mut stop => break,
-            Some(_) = connections.join_next() => {}
-            accepted = listener.accept() => match accepted {
-                Ok((stream, peer)) => {
-                    // Without a slot, the connection is closed.
-                    let peer = peer.ip().to_canonical();
-                    if let Some((slot, replaced)) = admission.open(peer) {
-                        let admission = Arc::clone(&admission);
-                        let connection = Connection::new(server.clone(), admission, &slot, peer, stopped.clone());
-                        connections.spawn(connection.serve(stream, tls.cloned(), slot, replaced));
-                    }
-                }
-                Err(_) => {
-                    admission.make_room();
-                    sleep(ACCEPT_PAUSE).await;
-                }
-            },
-        }
+    let (admission, stopping) = (Admission::new(limits), CancellationToken::new());
+    let exchange = Arc::new(Exchange { server, admission, stopping: stopping.clone() });
+    let service = BoxService::from_fn(move |request| Arc::clone(&exchange).respond(request));
+    let mut http = Server::new("apiserver", listener).limits(limits.http());
+    if let Some(Tls(tls)) = tls {
+        http = http.tls(tls);
     }
-    drop(listener);
-    stopping.send_replace(true);
-    let completed = async { while connections.join_next().await.is_some() {} };
+    let stop = async {
+        stop.await;
+        stopping.cancel();
+    };
     // Responses that are not sent by then are lost.
-    let _ = timeout(SHUTDOWN_TIMEOUT, completed).await;
-    connections.shutdown().await;
+    let _ = http.serve(service, stop).await;
 }

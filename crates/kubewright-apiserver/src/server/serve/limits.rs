@@ -2,6 +2,13 @@
 
 use std::time::Duration;
 
+use crate::wire::body::MAX_BODY_BYTES;
+
+/// The maximum size of the request line and the headers of a request, as in Go's server.
+const MAX_HEADER_BYTES: usize = 1 << 20;
+/// The time to complete requests in progress when the server stops.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
+
 /// The limits of a server on a socket. The defaults are those of kube-apiserver where it has one.
 ///
 /// A client is an address with a `User-Agent`. A request is in flight from its complete head until its response is
@@ -24,11 +31,11 @@ pub struct Limits {
     pub max_mutating_requests_in_flight: usize,
     /// How long a TLS handshake may take: 10 s. Then the connection is closed.
     pub handshake_timeout: Duration,
-    /// How long a connection waits for the complete head of the next request: 30 s. Then it is closed.
+    /// How long a connection waits for the next request, and for its complete head: 30 s each. Then it is closed.
     pub header_timeout: Duration,
     /// How long the body of a request may take: 60 s, as in kube-apiserver, then the request is rejected with code 504;
-    /// and how long its response may take to be written, then the connection is closed. The response to a watch may
-    /// take any time.
+    /// and how long its response may take to be written, then the connection is closed. A watch may take any time while
+    /// its client reads each event in this time.
     pub request_timeout: Duration,
 }
 
@@ -42,6 +49,29 @@ impl Default for Limits {
             handshake_timeout: Duration::from_secs(10),
             header_timeout: Duration::from_secs(30),
             request_timeout: Duration::from_secs(60),
+        }
+    }
+}
+
+impl Limits {
+    /// Returns the limits of the HTTP server.
+    pub(super) fn http(&self) -> kubewright_http::Limits {
+        kubewright_http::Limits {
+            max_connections: self.max_connections,
+            max_connections_per_peer: self.max_connections_per_address,
+            max_header_bytes: MAX_HEADER_BYTES,
+            max_body_bytes: MAX_BODY_BYTES,
+            // The number of requests in flight limits the bodies.
+            max_total_body_bytes: usize::MAX,
+            handshake_timeout: self.handshake_timeout,
+            header_timeout: self.header_timeout,
+            idle_timeout: self.header_timeout,
+            body_timeout: self.request_timeout,
+            // Webhooks and kubelets have their own timeouts.
+            request_timeout: Duration::MAX,
+            write_timeout: self.request_timeout,
+            drain_timeout: SHUTDOWN_TIMEOUT,
+            ..kubewright_http::Limits::default()
         }
     }
 }

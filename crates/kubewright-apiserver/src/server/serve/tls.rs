@@ -7,9 +7,10 @@
 
 use std::{fmt, fs, path::Path, sync::Arc};
 
+use http::Extensions;
 use jiff::Timestamp;
 use rustls::{
-    DigitallySignedStruct, DistinguishedName, Error, RootCertStore, ServerConfig, ServerConnection, SignatureScheme,
+    DigitallySignedStruct, DistinguishedName, Error, RootCertStore, ServerConnection, SignatureScheme,
     client::danger::HandshakeSignatureValid,
     crypto::ring,
     pki_types::{CertificateDer, PrivateKeyDer, UnixTime, pem::PemObject},
@@ -17,19 +18,11 @@ use rustls::{
         WebPkiClientVerifier,
         danger::{ClientCertVerified, ClientCertVerifier},
     },
+    sign::{CertifiedKey, SingleCertAndKey},
 };
-use tokio::net::TcpStream;
-use tokio_rustls::{TlsAcceptor, server::TlsStream};
 use x509_parser::{certificate::X509Certificate, prelude::FromDer};
 
 use crate::{authentication::client_certificate::ClientCertificate, server::serve::TlsError};
-
-/// The only protocol of the server.
-const ALPN: &[u8] = b"http/1.1";
-/// The first byte of a TLS handshake.
-const HANDSHAKE: u8 = 22;
-/// The response to a client that does not use TLS.
-const PLAIN_HTTP: &[u8] = b"HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n";
 
 /// A certificate chain and its private key, as PEM.
 #[derive(Clone)]
@@ -59,18 +52,8 @@ impl fmt::Debug for PemPair {
 }
 
 /// TLS of a server, for [`serve_tls`](super::serve_tls). TLS 1.2 and later, with rustls and ring.
-#[derive(Clone)]
-pub struct Tls {
-    acceptor: TlsAcceptor,
-    /// Verifies the certificates of clients.
-    clients: Arc<dyn ClientCertVerifier>,
-}
-
-impl fmt::Debug for Tls {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Tls").finish_non_exhaustive()
-    }
-}
+#[derive(Clone, Debug)]
+pub struct Tls(pub(super) kubewright_http::Tls);
 
 impl Tls {
     /// Creates the TLS of a server with this certificate, and with clients whose certificates these authorities issue:
@@ -90,48 +73,34 @@ impl Tls {
         let key = PrivateKeyDer::from_pem_slice(serving.key.as_bytes());
         // The error of the parser can contain a part of the key.
         let key = key.map_err(|_| TlsError::invalid("serving key", "it contains no section `PRIVATE KEY`"))?;
-        let mut config = ServerConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()
-            .map_err(|error| TlsError::invalid("TLS configuration", error))?
-            .with_client_cert_verifier(Arc::new(AnyCertificate { trusted: Arc::clone(&clients) }))
-            .with_single_cert(chain, key)
-            .map_err(|error| TlsError::invalid("serving certificate", error))?;
-        config.alpn_protocols = vec![ALPN.to_vec()];
-        Ok(Self { acceptor: TlsAcceptor::from(Arc::new(config)), clients })
-    }
-
-    /// Performs the handshake. Returns `None` if it fails.
-    pub(super) async fn accept<'a>(&self, stream: &'a mut TcpStream) -> Option<TlsStream<&'a mut TcpStream>> {
-        self.acceptor.accept(stream).await.ok()
-    }
-
-    /// Returns the certificate of the client of a connection, if it has one with a name.
-    pub(super) fn client_certificate(&self, connection: &ServerConnection) -> Option<ClientCertificate> {
-        let (certificate, intermediates) = connection.peer_certificates()?.split_first()?;
-        if self.clients.verify_client_cert(certificate, intermediates, UnixTime::now()).is_err() {
-            return Some(ClientCertificate::Invalid);
-        }
-        let Ok((_, parsed)) = X509Certificate::from_der(certificate) else { return Some(ClientCertificate::Invalid) };
-        let Ok(not_after) = Timestamp::from_second(parsed.validity().not_after.timestamp()) else {
-            return Some(ClientCertificate::Invalid);
-        };
-        let name = parsed.subject().iter_common_name().filter_map(|name| name.as_str().ok()).last()?;
-        let organizations = parsed.subject().iter_organization().filter_map(|name| name.as_str().ok());
-        let organizations = organizations.map(str::to_owned).collect();
-        let user = ClientCertificate::user(name, organizations, certificate);
-        Some(ClientCertificate::Valid { user: Arc::new(user), not_after })
+        let invalid = |error| TlsError::invalid("serving certificate", error);
+        let key = CertifiedKey::from_der(chain, key, &provider).map_err(invalid)?;
+        let verifier = Arc::new(AnyCertificate { trusted: Arc::clone(&clients) });
+        let tls = kubewright_http::Tls::with_client_verifier(Arc::new(SingleCertAndKey::from(key)), verifier);
+        let tls = tls.map_err(|error| TlsError::invalid("TLS configuration", error))?;
+        Ok(Self(tls.identify(move |connection| {
+            let mut extensions = Extensions::new();
+            client_certificate(&*clients, connection).map(|certificate| extensions.insert(certificate));
+            extensions
+        })))
     }
 }
 
-/// Responds to a client that sends plain HTTP. Returns whether it does.
-pub(super) async fn reject_plain_http(stream: &TcpStream) -> bool {
-    let mut first = [HANDSHAKE];
-    let is_plain = matches!(stream.peek(&mut first).await, Ok(1)) && first[0].is_ascii_uppercase();
-    if is_plain && stream.writable().await.is_ok() {
-        // The connection is closed in any case.
-        drop(stream.try_write(PLAIN_HTTP));
+/// Returns the certificate of the client of a connection, if it has one with a name.
+fn client_certificate(clients: &dyn ClientCertVerifier, connection: &ServerConnection) -> Option<ClientCertificate> {
+    let (certificate, intermediates) = connection.peer_certificates()?.split_first()?;
+    if clients.verify_client_cert(certificate, intermediates, UnixTime::now()).is_err() {
+        return Some(ClientCertificate::Invalid);
     }
-    is_plain
+    let Ok((_, parsed)) = X509Certificate::from_der(certificate) else { return Some(ClientCertificate::Invalid) };
+    let Ok(not_after) = Timestamp::from_second(parsed.validity().not_after.timestamp()) else {
+        return Some(ClientCertificate::Invalid);
+    };
+    let name = parsed.subject().iter_common_name().filter_map(|name| name.as_str().ok()).last()?;
+    let organizations = parsed.subject().iter_organization().filter_map(|name| name.as_str().ok());
+    let organizations = organizations.map(str::to_owned).collect();
+    let user = ClientCertificate::user(name, organizations, certificate);
+    Some(ClientCertificate::Valid { user: Arc::new(user), not_after })
 }
 
 /// Parses certificates; `what` is their name in errors.
