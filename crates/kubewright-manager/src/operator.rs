@@ -10,11 +10,16 @@ mod setup;
 
 use std::{fmt, process::ExitCode, sync::Arc};
 
+use bytes::Bytes;
+use http::{Request, Response};
 use kube::Client;
 use kubewright_runtime::{
-    Controller, EventRecorder, InformerFactory, InformerFactoryBuilder, error::WithCauses, events::EventConfig,
+    Controller, EventRecorder, InformerFactory, InformerFactoryBuilder,
+    error::WithCauses,
+    events::{EventConfig, EventWorker},
     metrics::MetricsProvider,
 };
+use tower_service::Service;
 
 pub use options::{NoOptions, ProcessOptions};
 pub use running::RunningOperator;
@@ -22,6 +27,7 @@ pub use setup::Setup;
 
 use crate::{
     manager::{BoxError, ManagerBuilder, Replicas, Runnable},
+    serving::{Body, BoxService},
     webhooks::Webhooks,
 };
 use embedded::Embedded;
@@ -30,6 +36,7 @@ type Informers<O> = Box<dyn Fn(InformerFactoryBuilder, &O) -> InformerFactoryBui
 type Part<O> = Box<dyn Fn(ManagerBuilder, &Setup<O>) -> Result<ManagerBuilder, BoxError> + Send + Sync>;
 type Definitions = Box<dyn Fn() -> Result<String, BoxError> + Send + Sync>;
 type BuildWebhooks = Box<dyn Fn(&Client) -> Webhooks + Send + Sync>;
+type Route<O> = Box<dyn Fn(&Setup<O>) -> BoxService + Send + Sync>;
 type Print = Box<dyn Fn() -> Result<String, BoxError> + Send + Sync>;
 
 /// An operator: what it consists of, and its command line.
@@ -87,6 +94,7 @@ pub struct Operator<O = NoOptions> {
     informers: Option<Informers<O>>,
     webhooks: Option<BuildWebhooks>,
     parts: Vec<Part<O>>,
+    routes: Vec<(&'static str, Route<O>)>,
     commands: Vec<(&'static str, &'static str, Print)>,
     embedded: Option<Embedded>,
 }
@@ -111,6 +119,7 @@ impl<O: clap::Args + Clone + Send + Sync + 'static> Operator<O> {
             informers: None,
             webhooks: None,
             parts: Vec::new(),
+            routes: Vec::new(),
             commands: Vec::new(),
             embedded: None,
         }
@@ -183,6 +192,37 @@ impl<O: clap::Args + Clone + Send + Sync + 'static> Operator<O> {
         self
     }
 
+    /// Serves a service, such as an axum `Router`, for this path and all paths below, on the server of the metrics in
+    /// every replica. As for the metrics, the API server authenticates and authorizes the requests, by the rules for
+    /// `nonResourceURLs`.
+    ///
+    /// ```
+    /// use std::convert::Infallible;
+    ///
+    /// use bytes::Bytes;
+    /// use http::{Request, Response};
+    /// use http_body_util::Full;
+    /// use kubewright_manager::{Operator, serving::Body};
+    ///
+    /// let operator = Operator::new("my-operator").route("/api", |_| {
+    ///     tower::service_fn(|request: Request<Body>| async move {
+    ///         let text = format!("hello {}", request.uri().path());
+    ///         Ok::<_, Infallible>(Response::new(Full::new(Bytes::from(text))))
+    ///     })
+    /// });
+    /// ```
+    pub fn route<S, B>(mut self, path: &'static str, build: impl Fn(&Setup<O>) -> S + Send + Sync + 'static) -> Self
+    where
+        S: Service<Request<Body>, Response = Response<B>> + Clone + Send + Sync + 'static,
+        S::Future: Send,
+        S::Error: Into<BoxError>,
+        B: http_body::Body<Data = Bytes> + Send + 'static,
+        B::Error: Into<BoxError>,
+    {
+        self.routes.push((path, Box::new(move |setup| BoxService::new(build(setup)))));
+        self
+    }
+
     /// Changes the manager, for what has no method here. It is called in the order of the other additions.
     pub fn configure<E: Into<BoxError>>(
         mut self,
@@ -240,7 +280,18 @@ impl<O: clap::Args + Clone + Send + Sync + 'static> Operator<O> {
         namespaces: Vec<String>,
         metrics: Arc<dyn MetricsProvider>,
     ) -> Result<ManagerBuilder, BoxError> {
-        let client = manager.client().clone();
+        let (setup, events) = self.setup(manager.client(), options, namespaces, metrics)?;
+        self.add_parts(manager, &setup, events)
+    }
+
+    /// Returns what the parts of the operator share, and the worker of its events.
+    fn setup(
+        &self,
+        client: &Client,
+        options: O,
+        namespaces: Vec<String>,
+        metrics: Arc<dyn MetricsProvider>,
+    ) -> Result<(Setup<O>, EventWorker), BoxError> {
         let config = EventConfig::default().metrics(Arc::clone(&metrics));
         let (recorder, worker) = EventRecorder::new(client.clone(), self.name, config)?;
         let of_reflectors = Arc::clone(&metrics);
@@ -251,11 +302,20 @@ impl<O: clap::Args + Clone + Send + Sync + 'static> Operator<O> {
             Some(configure) => configure(factory, &options),
             None => factory,
         };
-        let setup = Setup { client, factory: factory.build(), metrics, recorder, options, namespaces };
+        let (client, factory) = (client.clone(), factory.build());
+        Ok((Setup { client, factory, metrics, recorder, options, namespaces }, worker))
+    }
+
+    fn add_parts(
+        &self,
+        manager: ManagerBuilder,
+        setup: &Setup<O>,
+        events: EventWorker,
+    ) -> Result<ManagerBuilder, BoxError> {
         let mut manager =
-            manager.add(Replicas::All, "informers", setup.factory.clone()).add(Replicas::All, "events", worker);
+            manager.add(Replicas::All, "informers", setup.factory.clone()).add(Replicas::All, "events", events);
         for part in &self.parts {
-            manager = part(manager, &setup)?;
+            manager = part(manager, setup)?;
         }
         Ok(manager)
     }

@@ -36,7 +36,7 @@ pub use certificates::{
     CertificateError, Certificates, SelfManaged, SelfManagedConfig, SelfManagedError, SelfManagedRotation,
 };
 pub use handler::Handler;
-pub use kubewright_http::{Body, BodyError, Peer};
+pub use kubewright_http::{Body, BodyError, BoxService, Peer};
 pub use metrics::{MetricsHandler, ProcessCollector};
 pub use router::{RouteError, Router};
 pub use server::{Server, ServerConfig, ServerError, ServerStatus, StatusError};

@@ -8,7 +8,7 @@ use kube::Config;
 use kubewright_core::description::{OperatorDescription, Permission, Verb};
 use kubewright_runtime::{LeaderElectionConfig, leader_election::unique_identity, metrics::PrometheusMetrics};
 
-use super::{Operator, ProcessOptions};
+use super::{Operator, ProcessOptions, Setup};
 use crate::{
     crds::Definitions,
     manager::{BoxError, Manager, ManagerBuilder, Replicas, WebhookCertificates},
@@ -59,10 +59,40 @@ impl<O: Args + Clone + Send + Sync + 'static> Operator<O> {
             .start_timeout(process.cache_sync_timeout)
             .shutdown_delay(process.shutdown_delay)
             .serve_health(health.describes_only(describes_only));
-        let manager = serve_metrics(manager, process, &metrics, describes_only)?;
+        let namespaces = process.watched_namespaces();
+        let (setup, events) = self.setup(manager.client(), options, namespaces, Arc::new(metrics.clone()))?;
+        let manager = self.serve_metrics(manager, process, &metrics, &setup, describes_only)?;
         let manager = self.serve_webhooks(manager, process, &metrics, describes_only)?;
         let manager = self.elect_leader(manager, process, &metrics);
-        self.add_to(manager, options, process.watched_namespaces(), Arc::new(metrics))
+        self.add_parts(manager, &setup, events)
+    }
+
+    /// Serves the metrics and the routes over HTTPS, to clients that the API server authenticates and authorizes.
+    fn serve_metrics(
+        &self,
+        manager: ManagerBuilder,
+        process: &ProcessOptions,
+        metrics: &PrometheusMetrics,
+        setup: &Setup<O>,
+        describes_only: bool,
+    ) -> Result<ManagerBuilder, BoxError> {
+        let certificates = match &process.metrics_cert_path {
+            Some(directory) => Certificates::from_files(directory.join("tls.crt"), directory.join("tls.key"))?,
+            None => Certificates::self_signed(["localhost"])?,
+        };
+        let config = ServerConfig::new("metrics", 0).address(process.metrics_bind_address);
+        let config = if self.routes.is_empty() { config.max_body_size(0) } else { config };
+        let router = self.metrics_router(metrics, setup);
+        let server = Server::bind(config.describes_only(describes_only), router)?.tls(certificates);
+        Ok(manager.add(Replicas::All, "metrics", server))
+    }
+
+    fn metrics_router(&self, metrics: &PrometheusMetrics, setup: &Setup<O>) -> Router {
+        let authenticator = Authenticator::new(setup.client().clone());
+        let metrics = authenticator.protect(MetricsHandler::from(metrics.clone()));
+        let router = Router::new().get("/metrics", metrics);
+        let routes = self.routes.iter().map(|(path, build)| (*path, authenticator.protect(build(setup))));
+        routes.fold(router, |router, (path, service)| router.mount(path, service))
     }
 
     fn elect_leader(
@@ -106,32 +136,18 @@ impl<O: Args + Clone + Send + Sync + 'static> Operator<O> {
     }
 }
 
-/// Serves the metrics over HTTPS, to clients that the API server authenticates and authorizes.
-fn serve_metrics(
-    manager: ManagerBuilder,
-    process: &ProcessOptions,
-    metrics: &PrometheusMetrics,
-    describes_only: bool,
-) -> Result<ManagerBuilder, BoxError> {
-    let handler = Authenticator::new(manager.client().clone()).protect(MetricsHandler::from(metrics.clone()));
-    let certificates = match &process.metrics_cert_path {
-        Some(directory) => Certificates::from_files(directory.join("tls.crt"), directory.join("tls.key"))?,
-        None => Certificates::self_signed(["localhost"])?,
-    };
-    let config = ServerConfig::new("metrics", 0).address(process.metrics_bind_address).max_body_size(0);
-    let config = config.describes_only(describes_only);
-    let server = Server::bind(config, Router::new().get("/metrics", handler))?.tls(certificates);
-    Ok(manager.add(Replicas::All, "metrics", server))
-}
-
 #[cfg(test)]
 mod tests {
+    use bytes::Bytes;
     use clap::{Command, FromArgMatches};
+    use http::{Request, Response};
+    use http_body_util::Full;
     use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+    use kube::Client;
     use kubewright_runtime::controller::Allow;
 
     use super::*;
-    use crate::operator::{NoOptions, Setup};
+    use crate::{operator::NoOptions, serving::BoxService};
 
     fn process(args: &[&str]) -> ProcessOptions {
         let command = ProcessOptions::augment_args(Command::new("test").no_binary_name(true));
@@ -191,6 +207,21 @@ mod tests {
         assert_eq!(replacement.lease.as_deref(), Some("4a1b.example.com"));
         let names: Vec<_> = description.servers.iter().map(|server| (server.name.as_str(), server.port)).collect();
         assert_eq!(names, [("health", 8081), ("metrics", 8443)]);
+    }
+
+    #[tokio::test]
+    async fn a_route_is_served_to_authorized_clients_with_the_metrics() {
+        let service = |_: &Setup| BoxService::from_fn(|_| async { Response::new(Full::new(Bytes::from("hello"))) });
+        let operator = Operator::new("test-operator").route("/api", service);
+        let description = operator.describe(NoOptions {}, &process(&[])).unwrap();
+        let metrics = description.servers.iter().find(|server| server.name == "metrics").unwrap();
+        assert_eq!(metrics.paths, ["/metrics", "/api"]);
+        let metrics = PrometheusMetrics::default();
+        let client = Client::try_from(unused_config()).unwrap();
+        let (setup, _) = operator.setup(&client, NoOptions {}, Vec::new(), Arc::new(metrics.clone())).unwrap();
+        let request = Request::get("/api/greetings").body(Bytes::new()).unwrap();
+        let response = operator.metrics_router(&metrics, &setup).respond(request).await;
+        assert_eq!((response.status().as_u16(), &response.body()[..]), (401, &b"Unauthorized\n"[..]));
     }
 
     #[test]

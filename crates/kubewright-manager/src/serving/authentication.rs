@@ -7,7 +7,11 @@ mod cache;
 mod review;
 mod single_flight;
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::Arc,
+    task::{Context, Poll},
+    time::Duration,
+};
 
 use bytes::Bytes;
 use futures::future::BoxFuture;
@@ -17,8 +21,13 @@ use http::{
 };
 use k8s_openapi::api::{authentication::v1::UserInfo, authorization::v1::SubjectAccessReviewSpec};
 use kube::Client;
+use kubewright_http::{Body, BoxService, ResponseBody};
+use tower_service::Service;
 
-use super::handler::{Handler, text};
+use super::{
+    handler::{Handler, text},
+    router::{BoxError, full},
+};
 
 pub use review::ReviewError;
 
@@ -102,9 +111,9 @@ impl Authenticator {
         }))
     }
 
-    /// Wraps a handler, which then only receives authorized requests.
+    /// Wraps a handler or a [service](BoxService), which then only receives authorized requests.
     #[must_use]
-    pub fn protect<H: Handler>(&self, handler: H) -> Authenticated<H> {
+    pub fn protect<H>(&self, handler: H) -> Authenticated<H> {
         Authenticated { authenticator: self.clone(), handler }
     }
 
@@ -174,7 +183,7 @@ impl Shared {
     }
 }
 
-/// A handler of authorized requests: that of [`Authenticator::protect`].
+/// A handler or a service of authorized requests: that of [`Authenticator::protect`].
 #[derive(Clone, Debug)]
 pub struct Authenticated<H> {
     authenticator: Authenticator,
@@ -194,6 +203,28 @@ impl<H: Handler> Handler for Authenticated<H> {
 
     fn is_authenticated(&self) -> bool {
         true
+    }
+}
+
+impl Service<Request<Body>> for Authenticated<BoxService> {
+    type Response = Response<ResponseBody>;
+    type Error = BoxError;
+    type Future = BoxFuture<'static, Result<Self::Response, BoxError>>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        self.handler.poll_ready(cx)
+    }
+
+    fn call(&mut self, request: Request<Body>) -> Self::Future {
+        let Authenticated { authenticator, handler: mut service } = self.clone();
+        Box::pin(async move {
+            // The body is not `Sync`, so that no reference to the request is held.
+            let (parts, body) = request.into_parts();
+            match authenticator.authorize(&parts.method, parts.uri.path(), &parts.headers).await {
+                Ok(()) => service.call(Request::from_parts(parts, body)).await,
+                Err(rejection) => Ok(full(rejection.respond(parts.uri.path()))),
+            }
+        })
     }
 }
 

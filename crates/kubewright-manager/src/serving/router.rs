@@ -13,7 +13,7 @@ use tower_service::Service;
 
 use super::handler::{Handler, text};
 
-type BoxError = Box<dyn Error + Send + Sync>;
+pub(super) type BoxError = Box<dyn Error + Send + Sync>;
 
 /// Routes requests to handlers and services by path and method.
 ///
@@ -232,7 +232,7 @@ async fn receive(request: Request<Body>) -> Result<Request<Bytes>, BodyError> {
     Ok(Request::from_parts(parts, body.collect().await?.to_bytes()))
 }
 
-fn full(response: Response<Bytes>) -> Response<ResponseBody> {
+pub(super) fn full(response: Response<Bytes>) -> Response<ResponseBody> {
     response.map(|body| Full::new(body).map_err(|never: Infallible| match never {}).boxed_unsync())
 }
 

@@ -10,12 +10,13 @@ use std::{
 use bytes::Bytes;
 use futures::future::join_all;
 use http::{Method, Request, Response, StatusCode};
+use http_body_util::Full;
 use k8s_openapi::api::{
     authentication::v1::{TokenReview, TokenReviewStatus, UserInfo},
     authorization::v1::{SubjectAccessReview, SubjectAccessReviewStatus},
 };
 use kubewright_apiserver::{Action, ApiServer, Fault, Faults, Reaction, Reactors, Requests, Verb};
-use kubewright_manager::serving::{Authenticated, Authenticator, Handler, handler::text};
+use kubewright_manager::serving::{Authenticated, Authenticator, BoxService, Handler, Router, handler::text};
 use tokio::time::{Instant, advance};
 use tracing::Level;
 use tracing_subscriber::fmt::MakeWriter;
@@ -29,6 +30,7 @@ type Respond = fn(Request<Bytes>) -> Ready<Response<Bytes>>;
 struct Fixture {
     reactors: Reactors,
     faults: Faults,
+    authenticator: Authenticator,
     handler: Authenticated<Respond>,
 }
 
@@ -40,7 +42,8 @@ impl Fixture {
         reactors.append(Requests::to("subjectaccessreviews").verb(Verb::Create), review_access);
         let client = ApiServer::new().client_with((faults.layer(), reactors.layer()));
         let respond: Respond = |_| ready(text(StatusCode::OK, "metrics"));
-        Fixture { reactors, faults, handler: Authenticator::new(client).protect(respond) }
+        let authenticator = Authenticator::new(client);
+        Fixture { reactors, faults, handler: authenticator.protect(respond), authenticator }
     }
 
     /// Returns the response to a request with this header.
@@ -99,6 +102,23 @@ async fn an_authorized_request_reaches_the_handler() {
     let fixture = Fixture::new();
     assert_eq!(fixture.get(TOKEN).await, (200, "metrics".to_owned()));
     assert_eq!(fixture.send(Method::GET, "/metrics?a=b", Some("bearer token-of-prometheus")).await.0, 200);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_service_is_protected_as_a_handler() {
+    let fixture = Fixture::new();
+    let service = BoxService::from_fn(|_| ready(Response::new(Full::new(Bytes::from("service")))));
+    let router = Router::new().mount("/metrics", fixture.authenticator.protect(service));
+    for (path, token, expected) in [
+        ("/metrics", TOKEN, (200, "service")),
+        ("/metrics", "token-of-guest", (403, "Authorization denied for user guest\n")),
+        ("/metrics/other", TOKEN, (403, "Authorization denied for user prometheus\n")),
+        ("/metrics", "unknown", (401, "Unauthorized\n")),
+    ] {
+        let request = Request::get(path).header("authorization", format!("Bearer {token}"));
+        let response = router.respond(request.body(Bytes::new()).unwrap()).await;
+        assert_eq!((response.status().as_u16(), &response.body()[..]), (expected.0, expected.1.as_bytes()), "{path}");
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -2,6 +2,10 @@
 
 use std::future::Ready;
 
+use axum::{
+    extract::Path,
+    routing::{get, post},
+};
 use bytes::Bytes;
 use http::{Method, Request, Response, StatusCode};
 use kubewright_manager::serving::{Router, Server, ServerConfig, ServerError, handler::text};
@@ -55,6 +59,20 @@ async fn a_response_to_head_has_no_body() {
     assert_eq!((response.status().as_u16(), response.headers()["content-length"].as_bytes()), (200, &b"4"[..]));
     assert_eq!(response.headers()["x-content-type-options"], "nosniff");
     assert!(response.body().is_empty());
+}
+
+#[tokio::test]
+async fn an_axum_router_is_mounted_at_a_prefix() {
+    let api = axum::Router::new()
+        .route("/api/greet/{name}", get(|Path(name): Path<String>| async move { format!("hello {name}") }))
+        .route("/api/echo", post(|body: Bytes| async move { body }));
+    let running = Running::start(config(), router().mount("/api", api)).await;
+    let mut client = running.client().await;
+    assert_eq!(client.get("/api/greet/jane").await, (200, "hello jane".to_owned()));
+    assert_eq!(client.request(Method::POST, "/api/echo", "hello").await, (200, "hello".to_owned()));
+    assert_eq!(client.get("/api/other").await.0, 404);
+    assert_eq!(client.request(Method::POST, "/echo", "handler").await, (200, "handler".to_owned()));
+    running.stop().await.unwrap();
 }
 
 async fn panics(_: Request<Bytes>) -> Response<Bytes> {
