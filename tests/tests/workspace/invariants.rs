@@ -133,6 +133,17 @@ fn generic_crates_name_no_kind_of_the_reference_api() {
     }
 }
 
+#[test]
+fn there_is_one_http_server() {
+    for name in CRATES.into_iter().chain(OTHERS).filter(|name| *name != "crates/kubewright-http") {
+        for file in files(&root().join(name).join("src"), "rs") {
+            let text = fs::read_to_string(&file).unwrap();
+            let is_server = text.contains("hyper::server") || text.contains("server::conn");
+            assert!(!is_server, "{} serves HTTP without `kubewright-http`", file.display());
+        }
+    }
+}
+
 /// Tasks of these crates belong to a `JoinSet` or a `TaskTracker`, which is awaited.
 #[test]
 fn no_task_is_detached() {

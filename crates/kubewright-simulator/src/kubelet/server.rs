@@ -5,25 +5,17 @@
 //! - a log is read in constant memory, and ends with its container if it is followed;
 //! - a node that is cut off does not respond, and connections end when the node is switched off.
 
-use std::{convert::Infallible, future::pending, io, net::Ipv4Addr, sync::Arc, time::Duration};
+use std::{future::pending, io, net::Ipv4Addr, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use futures::stream;
 use http::{HeaderValue, Method, Request, Response, StatusCode, header::CONTENT_TYPE};
 use http_body_util::{BodyExt, Full, StreamBody, combinators::UnsyncBoxBody};
-use hyper::{
-    body::{Frame, Incoming},
-    server::conn::http1,
-    service::service_fn,
-};
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper::body::Frame;
 use k8s_openapi::api::core::v1::{Container, ContainerState, Pod};
 use kube::ResourceExt;
-use tokio::{
-    net::{TcpListener, TcpStream},
-    task::JoinSet,
-    time::sleep,
-};
+use kubewright_http::{BoxService, Limits, Server};
+use tokio::net::TcpListener;
 
 use super::{
     logs::{Log, LogOptions},
@@ -32,12 +24,8 @@ use super::{
 };
 use crate::model::pods;
 
-/// The maximum number of concurrent connections. Others wait to be accepted.
+/// The maximum number of connections.
 const MAX_CONNECTIONS: usize = 256;
-/// The timeout for the headers of a request, and for idle connections.
-const HEADER_TIMEOUT: Duration = Duration::from_secs(30);
-/// The pause after a connection could not be accepted.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 type Body = UnsyncBoxBody<Bytes, io::Error>;
 
@@ -58,35 +46,21 @@ pub(super) async fn listen(context: &NodeContext) -> Option<TcpListener> {
 /// Serves connections. Never returns.
 pub(super) async fn run(context: &Arc<NodeContext>, listener: Option<TcpListener>) {
     let Some(listener) = listener else { return pending().await };
-    let mut connections = JoinSet::new();
-    loop {
-        tokio::select! {
-            accepted = listener.accept(), if connections.len() < MAX_CONNECTIONS => match accepted {
-                Ok((stream, _)) => drop(connections.spawn(serve(Arc::clone(context), stream))),
-                Err(_) => sleep(ACCEPT_PAUSE).await,
-            },
-            Some(_) = connections.join_next() => {}
-        }
-    }
-}
-
-async fn serve(context: Arc<NodeContext>, stream: TcpStream) {
-    let service = service_fn(move |request: Request<Incoming>| {
+    let context = Arc::clone(context);
+    let service = BoxService::from_fn(move |request| {
         let context = Arc::clone(&context);
         async move {
             context.connected().await;
-            Ok::<_, Infallible>(respond(&context, &request))
+            respond(&context, &request)
         }
     });
-    let connection = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(HEADER_TIMEOUT)
-        .serve_connection(TokioIo::new(stream), service);
-    // Broken connections are ignored.
-    drop(connection.await);
+    // A node that is cut off does not respond, without a timeout.
+    let limits = Limits { max_connections: MAX_CONNECTIONS, request_timeout: Duration::MAX, ..Limits::default() };
+    // It does not stop, so that it does not fail.
+    let _ = Server::new("kubelet", listener).limits(limits).serve(service, pending()).await;
 }
 
-fn respond(context: &Arc<NodeContext>, request: &Request<Incoming>) -> Response<Body> {
+fn respond(context: &Arc<NodeContext>, request: &Request<kubewright_http::Body>) -> Response<Body> {
     let path: Vec<_> = request.uri().path().split('/').skip(1).collect();
     let (["containerLogs", namespace, pod, container], &Method::GET) = (path.as_slice(), request.method()) else {
         return text(StatusCode::NOT_FOUND, "404 page not found\n");
