@@ -51,7 +51,7 @@ pub fn workspace_root() -> PathBuf {
     Path::new(&package).parent().expect("the package is below the root").to_owned()
 }
 
-/// Reads the generated CRDs of the reference API and of the fixture API. Those of the matrix are [`matrix::crds`].
+/// Reads the generated CRDs of the reference API and of the fixture API.
 ///
 /// # Panics
 /// If they cannot be read.

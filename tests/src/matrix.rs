@@ -5,12 +5,12 @@ mod verify;
 
 use std::marker::PhantomData;
 
-use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use fixture_client::Clientset;
 use kubewright_core::{
+    Kind,
     meta::{ApiKind, ClientVerb, Scope},
     verbs,
 };
-use matrix_client::Clientset;
 
 pub use calls::Call;
 
@@ -55,12 +55,12 @@ impl Subject {
 
 /// The verbs that the types grant a kind: the constant of a verb comes from this type if the verb is granted, and from
 /// [`NotGranted`] otherwise.
-pub struct Probe<K>(PhantomData<K>);
+struct Probe<K>(PhantomData<K>);
 
 macro_rules! probes {
     ($($verb:ident $name:ident),* $(,)?) => {
         /// The constants of a [`Probe`] for verbs that are not granted.
-        pub trait NotGranted {
+        trait NotGranted {
             $(#[doc = concat!("Whether `", stringify!($verb), "` is granted.")] const $name: bool = false;)*
         }
 
@@ -68,7 +68,7 @@ macro_rules! probes {
 
         $(impl<K: verbs::$verb> Probe<K> {
             #[doc = concat!("Whether `", stringify!($verb), "` is granted.")]
-            pub const $name: bool = true;
+            const $name: bool = true;
         })*
     };
 }
@@ -88,14 +88,12 @@ probes! {
 }
 
 /// Returns every verb, and whether the types grant it to a kind.
-#[doc(hidden)]
-#[macro_export]
 macro_rules! granted {
     ($kind:ident: $($verb:ident $name:ident),* $(,)?) => {
-        [$((kubewright_core::meta::ClientVerb::$verb, $crate::matrix::Probe::<matrix_types::v1::$kind>::$name)),*]
+        [$((ClientVerb::$verb, Probe::<fixture_types::matrix_v1::$kind>::$name)),*]
     };
     ($kind:ident) => {
-        $crate::granted! {
+        granted! {
             $kind:
             Create CREATE, Update UPDATE, UpdateStatus UPDATE_STATUS, Delete DELETE, DeleteCollection DELETE_COLLECTION,
             Get GET, List LIST, Watch WATCH, Patch PATCH, Apply APPLY, ApplyStatus APPLY_STATUS,
@@ -103,31 +101,26 @@ macro_rules! granted {
     };
 }
 
-/// Returns the [`Subject`] of an entry of the matrix, on a clientset and in a namespace.
-#[macro_export]
-macro_rules! subject {
-    (
-        $clientset:ident $namespace:ident
-        $scope:ident $status:ident $kind:ident $apply:ident $getter:ident $options:tt [$($verb:ident)*]
-    ) => {{
-        #[allow(unused_imports)]
-        use $crate::matrix::NotGranted as _;
-        $crate::matrix::Subject {
-            kind: <matrix_types::v1::$kind as kubewright_core::Kind>::API_KIND,
-            scope: kubewright_core::meta::Scope::$scope,
-            status: stringify!($status),
-            getter: stringify!($getter),
-            granted: $crate::granted!($kind),
-            calls: vec![$(
-                $crate::call!($verb $apply, $crate::client!($clientset $namespace $scope $getter))
-            ),*],
+macro_rules! subjects {
+    ($(
+        $scope:ident $status:ident $kind:ident ($($list:ident)?) $apply:ident
+            $getter:ident $options:tt [$($verb:ident)*];
+    )*) => {
+        /// Returns every kind of the table, on a clientset and in a namespace.
+        pub fn subjects(clientset: &Clientset, namespace: &str) -> Vec<Subject> {
+            vec![$(Subject {
+                kind: <fixture_types::matrix_v1::$kind as Kind>::API_KIND,
+                scope: Scope::$scope,
+                status: stringify!($status),
+                getter: stringify!($getter),
+                granted: granted!($kind),
+                calls: vec![$(call!($verb $apply, client!(clientset namespace $scope $getter))),*],
+            }),*]
         }
-    }};
+    };
 }
 
 /// Returns the generated client of a kind, by its getter.
-#[doc(hidden)]
-#[macro_export]
 macro_rules! client {
     ($clientset:ident $namespace:ident Namespaced $getter:ident) => {
         $clientset.matrix_v1().$getter($namespace)
@@ -138,31 +131,16 @@ macro_rules! client {
 }
 
 /// Returns the call of a verb; verbs that apply take the generated apply configuration.
-#[doc(hidden)]
-#[macro_export]
 macro_rules! call {
     (apply $apply:ident, $client:expr) => {
-        $crate::matrix::calls::apply::<_, matrix_client::applyconfigurations::matrix_v1::$apply>($client)
+        calls::apply::<_, fixture_client::applyconfigurations::matrix_v1::$apply>($client)
     };
     (apply_status $apply:ident, $client:expr) => {
-        $crate::matrix::calls::apply_status::<_, matrix_client::applyconfigurations::matrix_v1::$apply>($client)
+        calls::apply_status::<_, fixture_client::applyconfigurations::matrix_v1::$apply>($client)
     };
     ($verb:ident $apply:ident, $client:expr) => {
-        $crate::matrix::calls::$verb($client)
+        calls::$verb($client)
     };
 }
 
-/// Reads the generated CRDs of the matrix, of these resources or of all.
-///
-/// # Panics
-/// If they cannot be read.
-pub fn crds(plurals: Option<&[&str]>) -> Vec<CustomResourceDefinition> {
-    let kinds = matrix_types::v1::API_GROUP.kinds().map(|kind| kind.plural);
-    let is_wanted = |plural: &&str| plurals.is_none_or(|plurals| plurals.contains(plural));
-    let directory = crate::workspace_root().join("tests/matrix/config/crd/bases");
-    let read = |plural| {
-        let text = std::fs::read_to_string(directory.join(format!("matrix.example.org_{plural}.yaml")));
-        serde_saphyr::from_str(&text.expect("the file can be read")).expect("a CRD")
-    };
-    kinds.filter(is_wanted).map(read).collect()
-}
+fixture_types::for_each_matrix_kind! { subjects }

@@ -139,6 +139,6 @@ scenarios! {
     policies::generated_rules_deny_and_warn,
     policies::generated_defaults_are_set,
     releases::webhooks_of_one_release_only_are_taken_back,
-    matrix::verbs_work_in_every_scope_and_with_every_status,
+    matrix::granted_verbs_work_in_every_scope_and_with_every_status,
     matrix::extension_methods_of_every_verb_reach_objects_and_subresources,
 }

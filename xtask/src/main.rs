@@ -66,7 +66,7 @@ fn main() -> ExitCode {
 }
 
 /// Generates the reference API. Unless the options select a single output, also generates its reference pages, the
-/// apply configurations of Kubernetes types, the page of Go tags and attributes, the fixture API and the matrix API.
+/// apply configurations of Kubernetes types, the page of Go tags and attributes, and the fixture API.
 fn codegen(args: &Args) -> ExitCode {
     let root = cargo::workspace_root();
     let is_single = args.root.is_some() || args.action.is_some() || args.schema_patch.is_some();
@@ -79,11 +79,7 @@ fn codegen(args: &Args) -> ExitCode {
     let pages = Command::Docs(Docs { check: args.check, dirs }).run(logger_types::groups());
     let kubernetes = run_kubernetes(&root, args.check);
     let attributes = run_attributes(&root, args.check);
-    let below = |directory: &str| Args { root: Some(root.join(directory)), ..args.clone() };
-    let fixture = kubewright_codegen::run(&fixture_types::groups(), &below("tests/fixture"));
-    let matrix = kubewright_codegen::run(matrix_types::groups(), &below("tests/matrix"));
-    [pages, fixture, matrix, kubernetes, attributes]
-        .into_iter()
-        .find(|code| *code != ExitCode::SUCCESS)
-        .unwrap_or(reference)
+    let fixture_args = Args { root: Some(root.join("tests/fixture")), ..args.clone() };
+    let fixture = kubewright_codegen::run(&fixture_types::groups(), &fixture_args);
+    [pages, fixture, kubernetes, attributes].into_iter().find(|code| *code != ExitCode::SUCCESS).unwrap_or(reference)
 }

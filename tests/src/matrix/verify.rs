@@ -1,13 +1,13 @@
 //! The specified behaviour of each verb, for any kind. Objects are created and read with a dynamic client, since the
 //! kind's own client may lack the verbs.
 
+use fixture_client::Clientset;
 use kube::{
     Api,
     api::{ListParams, PostParams},
     core::{ApiResource, DynamicObject},
 };
 use kubewright_core::meta::{ClientVerb, Scope};
-use matrix_client::Clientset;
 use serde_json::{Value, json};
 
 use super::{Call, Subject};
@@ -22,7 +22,8 @@ pub(super) struct Verifier<'a> {
 
 impl<'a> Verifier<'a> {
     pub(super) fn new(subject: &'a Subject, clientset: &Clientset, namespace: &'a str) -> Self {
-        let generic = clientset.for_resource(&matrix_types::v1::resource(subject.kind.plural)).expect("a client");
+        let generic =
+            clientset.for_resource(&fixture_types::matrix_v1::resource(subject.kind.plural)).expect("a client");
         let (client, resource) = (clientset.client().clone(), generic.resource().clone());
         let api = match subject.scope {
             Scope::Namespaced => Api::namespaced_with(client, namespace, &resource),

@@ -1,88 +1,56 @@
-//! Every kind of the verb matrix on the embedded API server: each granted verb works, and no other verb is available.
+//! The verb matrix: types, metadata, generic clients, informers and generated items have the granted verbs, and no
+//! others. That these work is a scenario.
 
 use std::time::Duration;
 
+use fixture_client::{Clientset, SharedInformerFactory};
+use fixture_types::matrix_v1::{API_GROUP, resource};
 use kube::{
-    Client,
     api::{DeleteParams, ListParams, Patch, PatchParams, PostParams},
     core::DynamicObject,
 };
-use kubewright_apiserver::ApiServer;
 use kubewright_codegen::{Layout, generate};
 use kubewright_core::meta::{ClientVerb, Scope};
 use kubewright_runtime::GenericClient;
 use libtest_mimic::Trial;
-use matrix_client::{Clientset, SharedInformerFactory};
-use matrix_types::v1::resource;
 use serde_json::json;
 use tests::{
-    install,
-    matrix::{Subject, crds},
+    matrix::{Subject, subjects},
     namespace,
 };
-
-macro_rules! subjects {
-    ($(
-        $scope:ident $status:ident $kind:ident ($($list:ident)?) $apply:ident $getter:ident $options:tt $verbs:tt;
-    )*) => {
-        /// The name of every kind of the table.
-        const KINDS: &[&str] = &[$(stringify!($kind)),*];
-
-        /// Returns every kind of the table.
-        fn subjects(clientset: &Clientset, namespace: &str) -> Vec<Subject> {
-            vec![$(tests::subject!(clientset namespace $scope $status $kind $apply $getter $options $verbs)),*]
-        }
-    };
-}
-
-matrix_types::for_each_kind! { subjects }
 
 const NAMESPACE: &str = "matrix";
 
 pub(super) fn trials() -> impl Iterator<Item = Trial> {
-    let verbs = KINDS.iter().map(|kind| {
-        Trial::test(format!("matrix::granted_verbs_work::{kind}"), || super::block_on(granted_verbs_work(kind)))
-    });
     macro_rules! trials {
         ($($name:ident),* $(,)?) => {
             [$(Trial::test(concat!("matrix::", stringify!($name)), || super::block_on($name()))),*]
         };
     }
-    verbs.chain(trials![
+    trials![
         types_and_metadata_grant_exactly_the_verbs_of_the_table,
         generic_clients_reject_verbs_that_are_not_granted,
         kinds_with_list_and_watch_have_informers,
         generated_items_follow_from_the_verbs,
-    ])
+    ]
+    .into_iter()
 }
 
-/// Starts a server and returns a clientset of it.
-fn clientset() -> Clientset {
-    Clientset::new(ApiServer::new().client())
-}
-
-/// Installs the CRDs of these kinds, or of all.
-async fn install_matrix(client: &Client, plurals: Option<&[&str]>) {
-    install(client, crds(plurals)).await;
-    namespace(client, NAMESPACE).await;
+/// Starts a server with every CRD and returns a clientset of it.
+async fn clientset() -> Clientset {
+    let client = tests::embedded().await;
+    namespace(&client, NAMESPACE).await;
+    Clientset::new(client)
 }
 
 fn generic_client(clientset: &Clientset, subject: &Subject) -> GenericClient {
     clientset.for_resource(&resource(subject.kind.plural)).unwrap()
 }
 
-async fn granted_verbs_work(kind: &str) {
-    let clientset = clientset();
-    let subjects = subjects(&clientset, NAMESPACE);
-    let subject = subjects.iter().find(|subject| subject.kind.kind == kind).expect("the kind is in the table");
-    install_matrix(clientset.client(), Some(&[subject.kind.plural])).await;
-    subject.verify(&clientset, NAMESPACE).await;
-}
-
 async fn types_and_metadata_grant_exactly_the_verbs_of_the_table() {
-    let clientset = clientset();
+    let clientset = clientset().await;
     let subjects = subjects(&clientset, NAMESPACE);
-    assert_eq!(subjects.len(), 12 * 6 + 15);
+    assert_eq!(subjects.len(), 20);
     for subject in &subjects {
         let kind = subject.kind;
         for (verb, by_types) in subject.granted {
@@ -98,8 +66,7 @@ async fn types_and_metadata_grant_exactly_the_verbs_of_the_table() {
 }
 
 async fn generic_clients_reject_verbs_that_are_not_granted() {
-    let clientset = clientset();
-    install_matrix(clientset.client(), None).await;
+    let clientset = clientset().await;
     for subject in &subjects(&clientset, NAMESPACE) {
         let (client, namespace) = (generic_client(&clientset, subject), subject.namespace(NAMESPACE));
         let object = DynamicObject::new("nobody", client.resource());
@@ -122,8 +89,7 @@ async fn generic_clients_reject_verbs_that_are_not_granted() {
 }
 
 async fn kinds_with_list_and_watch_have_informers() {
-    let clientset = clientset();
-    install_matrix(clientset.client(), None).await;
+    let clientset = clientset().await;
     let subjects = subjects(&clientset, NAMESPACE);
     let factory = SharedInformerFactory::new(&clientset);
     let mut informers = Vec::new();
@@ -153,12 +119,12 @@ async fn kinds_with_list_and_watch_have_informers() {
 /// That the checked-in files are up to date is tested in `workspace/codegen.rs`, and rustc checks that every name in
 /// them resolves.
 async fn generated_items_follow_from_the_verbs() {
-    let files = generate(matrix_types::groups(), &Layout::for_types_crate("matrix_types")).unwrap();
+    let files = generate(&[API_GROUP], &Layout::for_types_crate("fixture_types")).unwrap();
     let text = |path: &str| {
-        let path = format!("matrix-client/src/{path}/matrix_v1.rs");
+        let path = format!("fixture-client/src/{path}/matrix_v1.rs");
         &files.iter().find(|file| file.path == path).unwrap().contents
     };
-    for subject in &subjects(&clientset(), NAMESPACE) {
+    for subject in &subjects(&clientset().await, NAMESPACE) {
         let (kind, getter, namespaced) = (subject.kind.kind, subject.getter, subject.scope == Scope::Namespaced);
         let grants = |verb| subject.grants(verb);
         let informed = grants(ClientVerb::List) && grants(ClientVerb::Watch);
