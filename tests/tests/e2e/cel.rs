@@ -2,7 +2,7 @@
 //!
 //! `CEL_RECORD=1` records the answers again, for another version of the server.
 
-#[path = "../../../crates/kubewright-crd/tests/cel_corpus/cases.rs"]
+#[path = "../../../crates/kubewright-crd/tests/recorded/cel_corpus/cases.rs"]
 mod cases;
 
 use std::{sync::Arc, time::Duration};

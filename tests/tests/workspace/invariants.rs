@@ -197,6 +197,42 @@ fn every_file_is_declared_as_a_module() {
     }
 }
 
+/// Returns the modules of a target: its root, and below `directory` what it and they declare. Modules with a `path` are
+/// left out.
+fn modules(file: PathBuf, directory: &Path) -> Vec<PathBuf> {
+    let text = fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    let names = text.lines().filter_map(|line| line.trim().strip_suffix(';')?.rsplit_once("mod "));
+    let children = names.flat_map(|(_, name)| {
+        let below = directory.join(name);
+        let files = [directory.join(format!("{name}.rs")), below.join("mod.rs")];
+        files.into_iter().find(|file| file.exists()).map(|file| modules(file, &below)).unwrap_or_default()
+    });
+    let children: Vec<_> = children.collect();
+    [vec![file], children].concat()
+}
+
+/// A test in a target with `test = false` would not run.
+#[test]
+fn targets_without_unit_tests_declare_none() {
+    let output = tests::cargo(&["metadata", "--offline", "--no-deps", "--format-version", "1"]).output().unwrap();
+    let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let targets = metadata["packages"].as_array().unwrap().iter().flat_map(|package| package["targets"].as_array());
+    let is_without_tests = |target: &&serde_json::Value| {
+        target["test"] == false && ["bin", "lib"].iter().any(|kind| target["kind"][0] == *kind)
+    };
+    let mut count = 0;
+    for target in targets.flatten().filter(is_without_tests) {
+        count += 1;
+        let file = PathBuf::from(target["src_path"].as_str().unwrap());
+        let directory = file.parent().unwrap().to_owned();
+        for file in modules(file, &directory) {
+            let text = fs::read_to_string(&file).unwrap();
+            assert!(!text.contains("cfg(test)") && !text.contains("test]\n"), "{} has tests", file.display());
+        }
+    }
+    assert!(count > 20, "{count} targets");
+}
+
 #[test]
 fn every_crate_inherits_the_workspace_lints_or_forbids_unsafe_code() {
     for manifest in files(&root(), "toml").into_iter().filter(|path| path.ends_with("Cargo.toml")) {

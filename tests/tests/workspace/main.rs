@@ -4,6 +4,7 @@ mod adopt;
 mod client;
 mod codegen;
 mod controller_gen;
+mod deep_copy;
 mod defaults;
 mod definitions;
 mod demo;

@@ -27,7 +27,7 @@ const FAILURE_LINES: usize = 60;
 const LONGEST: [&str; 14] = [
     "workloads",
     "tutorial",
-    "getting_started",
+    "projects",
     "scenario",
     "kubectl",
     "conformance",
@@ -35,8 +35,8 @@ const LONGEST: [&str; 14] = [
     "scaffold",
     "ui",
     "replicas",
-    "packages",
-    "import_random",
+    "import",
+    "runtime",
     "differential",
     "server",
 ];
