@@ -18,7 +18,6 @@ mod paths;
 mod process;
 mod program;
 mod project;
-mod queue_defects;
 mod runtime;
 mod sharding;
 mod stats;
@@ -49,8 +48,6 @@ enum Bench {
     Generator(generator::Options),
     /// Compile many kinds with serde and schemars only, with kube's derive and with ours; then the generated clients.
     Derive(derive::Options),
-    /// Show the defects of client-go's work queue that our queue avoids.
-    QueueDefects,
     /// Sync many objects from a real API server, list them and queue their keys with client-go, kube-runtime and our
     /// runtime.
     Runtime(runtime::Options),
@@ -84,7 +81,6 @@ fn run(bench: Bench) -> Result<()> {
         Bench::Conversion(options) => conversion::run(&options),
         Bench::Generator(options) => generator::run(&options),
         Bench::Derive(options) => derive::run(&options),
-        Bench::QueueDefects => queue_defects::run(),
         Bench::Runtime(options) => runtime::run(&options),
         Bench::Memory(options) => memory::run(&options),
         Bench::Operator(options) => operator::run(&options),
