@@ -3,12 +3,15 @@
 //!
 //! Cargo unifies features over the packages that a command selects. So `cargo xtask codegen` and
 //! `cargo build --workspace` share a compiled dependency only if both enable the same features of it. The manifests of
-//! `xtask`, `quickstart` and `tests` therefore repeat what other members enable.
+//! `kubewright-project`, `quickstart` and `tests` therefore repeat what other packages enable.
 
-use std::{collections::BTreeSet, process::Command};
+use std::{collections::BTreeSet, fs, process::Command};
 
 use serde_json::Value;
-use tests::FEATURES;
+use tests::{
+    FEATURES,
+    user_project::{UserProject, checkout},
+};
 
 /// The packages that a selection builds, each with its enabled features, such as `syn v3.0.9 derive,full`.
 fn packages(selection: &[&str], edges: &str) -> BTreeSet<String> {
@@ -19,8 +22,11 @@ fn packages(selection: &[&str], edges: &str) -> BTreeSet<String> {
         .output()
         .unwrap();
     assert!(tree.status.success(), "{}", String::from_utf8_lossy(&tree.stderr));
-    let text = String::from_utf8_lossy(&tree.stdout);
-    text.lines().map(|line| line.trim_end_matches(" (*)").trim_end().to_owned()).collect()
+    lines(&String::from_utf8_lossy(&tree.stdout))
+}
+
+fn lines(tree: &str) -> BTreeSet<String> {
+    tree.lines().map(|line| line.trim_end_matches(" (*)").trim_end().to_owned()).collect()
 }
 
 /// Fails with the packages that `selection` compiles with other features than the complete workspace does, with and
@@ -50,6 +56,26 @@ fn codegen_shares_every_package_with_the_workspace() {
 #[test]
 fn the_quickstart_shares_every_package_with_the_workspace() {
     check_shared(&["--package", "quickstart"]);
+}
+
+/// The facade has the features that a selection enables, and no code.
+#[test]
+fn the_xtask_of_a_project_shares_every_package_with_its_tests() {
+    let project = UserProject::create("features", "my-operator", env!("CARGO_TARGET_TMPDIR"));
+    let parent = project.path.parent().unwrap().to_owned();
+    let mut init = Command::new(tests::program("cargo-kubewright"));
+    init.args(["kubewright", "init", "--domain", "example.com", "--name", "my-operator"]);
+    let status = init.arg(&project.path).arg("--path").arg(checkout()).status().unwrap();
+    assert!(status.success());
+    project.lock();
+    let tree = |selection: &str| {
+        lines(&project.run(&format!("cargo tree --quiet --prefix none --format '{{p}} {{f}}' {selection}")))
+    };
+    let (xtask, tests) = (tree("--edges normal,build --package xtask"), tree("--edges normal,build,dev --workspace"));
+    fs::remove_dir_all(parent).unwrap();
+    assert!(xtask.len() > 50, "{xtask:#?}");
+    let different: Vec<_> = xtask.difference(&tests).filter(|package| !package.starts_with("kubewright v")).collect();
+    assert!(different.is_empty(), "`cargo xtask` and `cargo test` enable different features of: {different:#?}");
 }
 
 #[test]
