@@ -177,11 +177,6 @@ impl<K: Resource + 'static> Store<K> {
         self.get(key.namespace(), key.name())
     }
 
-    /// Returns the object of this name if it is stored in this version, so that a relist can reuse it.
-    pub fn get_at_version(&self, namespace: &str, name: &str, version: &str) -> Option<Arc<K>> {
-        self.stored_at_version(namespace, name, version)?.into_loaded()
-    }
-
     /// Returns the object of this name as it is stored, so that the lock is released before it is decoded.
     pub(crate) fn stored(&self, namespace: &str, name: &str) -> Option<Stored<K>> {
         self.read().table.get(namespace, name).cloned()

@@ -156,19 +156,6 @@ impl<K: Clone + Eq + Hash> WorkQueue<K> {
         drop(self.0.monitor.update(now, |state, now| state.add(key, request, now)));
     }
 
-    /// Adds many keys at once, which is cheaper than adding each. Each key gets its own delay from the rate limiter.
-    pub fn add_all(&self, keys: impl IntoIterator<Item = K>, options: AddOptions) {
-        if options.rate_limited {
-            return keys.into_iter().for_each(|key| self.add_with(key, options));
-        }
-        let keys: Vec<Hashed<K>> = keys.into_iter().map(|key| self.hashed(key)).collect();
-        let now = options.after.map(|_| Instant::now());
-        let at = now.zip(options.after).map(|(now, after)| later(now, after));
-        let request = Request { at, priority: options.priority, is_retry: options.after.is_some() };
-        let add = |state: &mut State<K>, now| keys.into_iter().filter_map(|key| state.add(key, request, now)).collect();
-        drop::<Vec<K>>(self.0.monitor.update(now, add));
-    }
-
     /// Adds a key from an unbounded source, such as a request, if the capacity allows it.
     ///
     /// # Errors

@@ -71,21 +71,11 @@ impl<K: Resource> Predicate<K> {
         Self::updates(|old, new| !is_equal(&old.meta().labels, &new.meta().labels) || is_recreated(old, new))
     }
 
-    /// Matches updates of the annotations.
-    pub fn annotations_changed() -> Self {
-        Self::updates(|old, new| !is_equal(&old.meta().annotations, &new.meta().annotations) || is_recreated(old, new))
-    }
-
     /// Matches updates of the finalizers. kube's `finalizer` needs it: it adds a finalizer, returns, and expects
     /// another call.
     pub fn finalizers_changed() -> Self {
         let finalizers = |object: &K| object.meta().finalizers.clone().unwrap_or_default();
         Self::updates(move |old, new| finalizers(old) != finalizers(new) || is_recreated(old, new))
-    }
-
-    /// Matches all updates except resyncs.
-    pub fn resource_version_changed() -> Self {
-        Self::updates(|old, new| old.meta().resource_version != new.meta().resource_version)
     }
 }
 
@@ -140,7 +130,6 @@ mod tests {
     #[test]
     fn each_predicate_matches_its_change_and_a_recreated_object() {
         let (generation, labels) = (Predicate::generation_changed(), Predicate::labels_changed());
-        let annotations = Predicate::annotations_changed();
         for (predicate, expected) in [(&generation, [true, false, false]), (&labels, [false, true, false])] {
             let matched = [
                 matches(predicate, |meta| meta.generation = Some(2)),
@@ -150,10 +139,6 @@ mod tests {
             assert_eq!(matched, expected);
             assert!(matches(predicate, |meta| meta.uid = Some("another".to_owned())));
         }
-        assert!(
-            matches(&annotations, |meta| meta.annotations = map())
-                && !matches(&annotations, |meta| meta.labels = map())
-        );
         assert!(!matches(&labels, |meta| meta.labels = Some(BTreeMap::new())), "an empty map equals none");
         let finalizers = Predicate::finalizers_changed();
         assert!(matches(&finalizers, |meta| meta.finalizers = Some(vec!["a/b".to_owned()])));
@@ -166,14 +151,6 @@ mod tests {
     #[test]
     fn an_object_without_a_generation_matches_at_every_update() {
         assert!(matches(&Predicate::generation_changed(), |meta| meta.generation = None));
-    }
-
-    #[test]
-    fn a_resync_does_not_change_the_resource_version() {
-        let predicate = Predicate::resource_version_changed();
-        assert!(
-            !matches(&predicate, |_| {}) && matches(&predicate, |meta| meta.resource_version = Some("2".to_owned()))
-        );
     }
 
     #[test]

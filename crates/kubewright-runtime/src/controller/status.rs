@@ -58,11 +58,6 @@ impl ControllerStatus {
         self.processing.is_running.load(Ordering::Acquire)
     }
 
-    /// Returns the keys that are being processed.
-    pub fn processing_keys(&self) -> Vec<ObjectKey> {
-        self.processing.keys()
-    }
-
     /// Returns an error if a reconciliation has been running for longer than its timeout and this tolerance, for a
     /// liveness check.
     ///
@@ -187,7 +182,7 @@ mod tests {
                         is 60 s; does it block its thread?";
         assert_eq!(status.check(10 * second).unwrap_err().to_string(), expected);
         drop(guard);
-        assert_eq!((status.check(10 * second), status.processing_keys()), (Ok(()), vec![a.clone()]));
+        assert_eq!(status.check(10 * second), Ok(()), "the younger one is within its timeout");
     }
 
     #[test]

@@ -191,14 +191,6 @@ impl<K> Config<K> {
         self
     }
 
-    /// Sets how long a watch with internal errors, or with an interrupted connection, is retried before the objects are
-    /// listed again; 30 seconds by default.
-    #[must_use]
-    pub fn max_internal_error_retry_duration(mut self, duration: Duration) -> Self {
-        self.max_internal_error_retry = duration;
-        self
-    }
-
     /// Sets the back-off after failures.
     #[must_use]
     pub fn backoff(mut self, backoff: impl Backoff + Clone + Sync + 'static) -> Self {

@@ -9,10 +9,7 @@ use super::{
     Store, WaitError,
     index::{Index, IndexValue},
 };
-use crate::{
-    memory::LabelMatcher,
-    object::{ApiObject, ObjectKey, resource_name},
-};
+use crate::object::{ApiObject, ObjectKey, resource_name};
 
 /// Reads the objects of a kind from an informer's store. Clones read the same store.
 ///
@@ -114,17 +111,6 @@ impl<K: ApiObject> Lister<K> {
         Q: Eq + Hash + ?Sized,
     {
         self.store.by_index(index, value)
-    }
-
-    /// Lists the objects with this index value whose labels match.
-    pub fn by_index_matching<V, F, Q>(&self, index: &Index<K, V, F>, value: &Q, selector: &Selector) -> Vec<Arc<K>>
-    where
-        V: IndexValue + Borrow<Q>,
-        F: Fn(&K) -> Vec<V>,
-        Q: Eq + Hash + ?Sized,
-    {
-        let matcher = LabelMatcher::new(selector);
-        self.store.by_index_if(index, value, |object| object.matches(&matcher))
     }
 }
 

@@ -217,9 +217,10 @@ fn s06_a_relist_retains_objects_that_are_stored_in_the_same_version(memory: Memo
 
 fn s06_a_relist_can_reuse_the_stored_object(memory: Memory) {
     let store = store_of(memory, [object("a", "1", "7")]);
-    let known = store.get_at_version("a", "1", "7").unwrap();
+    let stored = |name, version| store.stored_at_version("a", name, version).and_then(Stored::into_loaded);
+    let known = stored("1", "7").unwrap();
     assert!(Arc::ptr_eq(&known, &store.get("a", "1").unwrap()));
-    assert!(store.get_at_version("a", "1", "8").is_none() && store.get_at_version("a", "2", "7").is_none());
+    assert!(stored("1", "8").is_none() && stored("2", "7").is_none());
     let version = ResourceVersion::new("9");
     assert!(store.apply(Event::Replaced { objects: vec![known], version }).is_empty());
     assert_eq!(store.len(), 1);

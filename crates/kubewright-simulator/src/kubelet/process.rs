@@ -89,11 +89,6 @@ impl Processes {
         self
     }
 
-    /// Returns the directory of the `hostPath` volumes of a node.
-    pub fn host_directory(&self, node: &str) -> PathBuf {
-        self.directory.join(node).join("host")
-    }
-
     /// Returns the address of the n-th pod of a node.
     pub(super) fn pod_ip(&self, node: u32, number: u32) -> Ipv4Addr {
         self.network.address(node, number)

@@ -1,11 +1,6 @@
 //! Back-off of keys whose processing failed.
 
-use std::num::NonZeroU32;
-
-use kubewright_runtime::workqueue::{
-    AddOptions, Config,
-    rate_limit::{ExponentialBackoff, TokenBucket},
-};
+use kubewright_runtime::workqueue::{AddOptions, Config, rate_limit::ExponentialBackoff};
 use tokio::time::Instant;
 
 use super::*;
@@ -25,18 +20,6 @@ async fn the_back_off_grows_until_the_key_is_forgotten() {
     assert_eq!(queue.num_requeues(&"a"), 3);
     queue.forget(&"a");
     assert_eq!(queue.num_requeues(&"a"), 0);
-}
-
-#[tokio::test(start_paused = true)]
-async fn q18_add_all_rate_limits_each_key() {
-    let bucket = TokenBucket::new(NonZeroU32::MIN, NonZeroU32::MIN);
-    let queue = Queue::with_config(Config { rate_limiter: Box::new(bucket), ..Config::default() });
-    let start = Instant::now();
-    queue.add_all(["a", "b", "c"], AddOptions { rate_limited: true, ..AddOptions::default() });
-    for (key, at) in [("a", 0), ("b", 1), ("c", 2)] {
-        assert_eq!(*queue.get().await.unwrap(), key);
-        assert_eq!(start.elapsed(), seconds(at));
-    }
 }
 
 #[tokio::test(start_paused = true)]

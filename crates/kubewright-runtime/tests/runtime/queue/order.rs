@@ -132,7 +132,7 @@ async fn adding_many_keys_wakes_as_many_workers() {
     for _ in 0..4 {
         workers.push(spawn_get(&queue).await);
     }
-    queue.add_all(["a", "b", "a", "c"], Default::default());
+    ["a", "b", "a", "c"].into_iter().for_each(|key| queue.add(key));
     tokio::time::sleep(SOON).await;
     assert_eq!(workers.iter().filter(|worker| worker.is_finished()).count(), 3);
 }

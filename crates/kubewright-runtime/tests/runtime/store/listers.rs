@@ -46,15 +46,13 @@ fn a_namespace_lister_returns_objects_of_its_namespace_only() {
 }
 
 #[test]
-fn selectors_and_indexes_can_be_combined() {
+fn objects_are_selected_by_labels_and_indexes() {
     let lister = lister();
     let web: Selector = Expression::Equal("app".to_owned(), "web".to_owned()).into();
     let not_web: Selector = Expression::NotEqual("app".to_owned(), "web".to_owned()).into();
     assert_eq!((lister.list_matching(&web).len(), lister.namespace("a").list_matching(&web).len()), (2, 1));
     assert_eq!(lister.list_matching(&not_web).len(), 2, "includes objects without labels");
     assert_eq!(lister.by_index(&BY_APP, "web").len(), 2);
-    assert_eq!(lister.by_index_matching(&BY_APP, "web", &web).len(), 2);
-    assert_eq!(lister.by_index_matching(&BY_APP, "web", &not_web).len(), 0);
 }
 
 #[test]
