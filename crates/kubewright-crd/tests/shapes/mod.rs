@@ -38,8 +38,11 @@ impl Row {
         match self.convert() {
             Ok(structural) => {
                 let mut line = format!("schema {}\n", summarize(&structural.schema["properties"]["it"]));
-                for (extension, locations) in structural.extensions {
-                    writeln!(line, "extension {extension} {}", json!(locations)).expect("writing to a String succeeds");
+                let mut extensions: Vec<_> = structural.extensions.into_iter().collect();
+                extensions.sort_by_key(|(extension, _)| extension.name());
+                for (extension, locations) in extensions {
+                    let name = extension.name();
+                    writeln!(line, "extension {name} {}", json!(locations)).expect("writing to a String succeeds");
                 }
                 line
             }

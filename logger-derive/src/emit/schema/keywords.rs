@@ -2,6 +2,7 @@
 //! for the generator.
 
 use darling::util::Flag;
+use kubewright_names::extension::Extension;
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::{Path, ext::IdentExt};
@@ -39,7 +40,7 @@ pub(super) fn type_schema(model: &SchemaType, krate: &TokenStream) -> TokenStrea
     let mut keywords = keywords(&model.attr);
     // Decoding drops unknown fields, which the schema of a type without fields alone does not show.
     if model.is_empty() && !model.attr.preserve_unknown_fields.is_present() {
-        keywords.push(("x-kubewright-empty", Json::Bool(true)));
+        keywords.push((Extension::Empty.name(), Json::Bool(true)));
     }
     let keywords = emit(&keywords, krate);
     let (ident, unions, flattens) = (&model.ident, unions(model, krate), model.flattens);
@@ -109,24 +110,24 @@ fn keywords(attr: &SchemaAttr) -> Vec<(&'static str, Json)> {
     add("x-kubernetes-map-type", ident(&attr.map_type).or(ident(&attr.struct_type)));
     add("x-kubernetes-embedded-resource", flag(&attr.embedded_resource));
     add("x-kubernetes-preserve-unknown-fields", flag(&attr.preserve_unknown_fields));
-    add("x-kubewright-dependent-required", attr.dependent_required.as_ref().map(Json::from));
-    add("x-kubewright-dependent-forbidden", attr.dependent_forbidden.as_ref().map(Json::from));
-    add("x-kubewright-update", attr.update.as_ref().map(Json::from));
+    add(Extension::DependentRequired.name(), attr.dependent_required.as_ref().map(Json::from));
+    add(Extension::DependentForbidden.name(), attr.dependent_forbidden.as_ref().map(Json::from));
+    add(Extension::Update.name(), attr.update.as_ref().map(Json::from));
     let rules = rules(attr);
     add("x-kubernetes-validations", (!rules.is_empty()).then_some(Json::List(rules)));
     for (name, value) in [
-        ("x-kubewright-nullable", &attr.nullable),
-        ("x-kubewright-required", &attr.required),
-        ("x-kubewright-immutable", &attr.immutable),
-        ("x-kubewright-schemaless", &attr.schemaless),
-        ("x-kubewright-float", &attr.allow_float),
-        ("x-kubewright-no-format", &attr.no_format),
-        ("x-kubewright-selectable", &attr.selectable),
+        (Extension::Nullable.name(), &attr.nullable),
+        (Extension::Required.name(), &attr.required),
+        (Extension::Immutable.name(), &attr.immutable),
+        (Extension::Schemaless.name(), &attr.schemaless),
+        (Extension::Float.name(), &attr.allow_float),
+        (Extension::NoFormat.name(), &attr.no_format),
+        (Extension::Selectable.name(), &attr.selectable),
     ] {
         add(name, flag(value));
     }
-    add("x-kubewright-depth", attr.depth.as_ref().and_then(|depth| depth.base10_parse().ok()).map(Json::Integer));
-    add("x-kubewright-column", attr.column.as_ref().map(Json::from));
-    add("x-kubewright-each", attr.each.as_ref().map(|each| Json::Object(keywords(&each.0))));
+    add(Extension::Depth.name(), attr.depth.as_ref().and_then(|depth| depth.base10_parse().ok()).map(Json::Integer));
+    add(Extension::Column.name(), attr.column.as_ref().map(Json::from));
+    add(Extension::Each.name(), attr.each.as_ref().map(|each| Json::Object(keywords(&each.0))));
     all
 }
