@@ -6,8 +6,7 @@
 
 mod map_key;
 
-use kubewright_names::case::has_snake_case_words;
-use kubewright_names::extension::Extension;
+use kubewright_names::{case::has_snake_case_words, extension::Extension};
 use schemars::{Schema, transform::Transform};
 use serde_json::{Map, Value, json};
 

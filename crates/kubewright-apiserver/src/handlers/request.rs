@@ -1,6 +1,6 @@
 //! A resource request: its parameters, its object and its options.
 
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
 use bytes::Bytes;
 use parking_lot::Mutex;
@@ -10,13 +10,14 @@ use crate::{
         endpoint::Endpoint,
         error::{ApiError, FieldError, Result},
         object::{Object, Stored},
+        webhook::CallFn,
     },
     authorization::user::User,
     controllers::controlled_state::ControlledState,
-    handlers::webhooks::Webhooks,
     resource::{
         managed_fields::{self, Author},
         registry::Resource,
+        webhook_conversions::Conversions,
     },
     storage::state::State,
     wire::{
@@ -58,6 +59,26 @@ pub(crate) struct ResourceRequest {
     pub(crate) webhooks: Option<Webhooks>,
 }
 
+/// Calls the webhooks of one request.
+#[derive(Clone)]
+pub(crate) struct Webhooks {
+    pub(crate) call: Arc<CallFn>,
+    pub(crate) conversions: Arc<Conversions>,
+}
+
+impl Webhooks {
+    pub(crate) fn new(call: Arc<CallFn>) -> Self {
+        let conversions = Arc::new(Conversions::new(Arc::clone(&call)));
+        Self { call, conversions }
+    }
+}
+
+impl fmt::Debug for Webhooks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Webhooks").field("conversions", &self.conversions).finish_non_exhaustive()
+    }
+}
+
 impl ResourceRequest {
     /// Returns a resource whose objects the request converts.
     pub(crate) fn bind(&self, kind: Arc<Resource>) -> Arc<Resource> {
@@ -96,8 +117,6 @@ impl ResourceRequest {
 
     /// Computes something that may need conversions by a webhook, as [`Conversions::resolve`] does. The warnings of
     /// the response are those of the last computation.
-    ///
-    /// [`Conversions::resolve`]: crate::resource::webhook_conversions::Conversions::resolve
     pub(crate) async fn resolve<T>(&self, mut compute: impl FnMut() -> T) -> T {
         let Some(webhooks) = &self.webhooks else { return compute() };
         let warnings = self.warnings.lock().len();

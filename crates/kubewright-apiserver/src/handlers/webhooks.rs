@@ -9,8 +9,6 @@ mod call;
 mod hook;
 mod review;
 
-use std::{fmt, sync::Arc};
-
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::DeleteOptions;
 use serde_json::json;
 
@@ -19,11 +17,9 @@ use crate::{
         endpoint::Endpoint,
         error::Result,
         object::{Object, Stored},
-        webhook::CallFn,
     },
     controllers::controlled_state::ControlledState,
     handlers::request::ResourceRequest,
-    resource::webhook_conversions::Conversions,
 };
 
 use attributes::Attributes;
@@ -34,26 +30,6 @@ use call::{Call, Outcome};
 pub(crate) enum Phase {
     Mutating,
     Validating,
-}
-
-/// Calls the webhooks of one request.
-#[derive(Clone)]
-pub(crate) struct Webhooks {
-    call: Arc<CallFn>,
-    pub(crate) conversions: Arc<Conversions>,
-}
-
-impl Webhooks {
-    pub(crate) fn new(call: Arc<CallFn>) -> Self {
-        let conversions = Arc::new(Conversions::new(Arc::clone(&call)));
-        Self { call, conversions }
-    }
-}
-
-impl fmt::Debug for Webhooks {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Webhooks").field("conversions", &self.conversions).finish_non_exhaustive()
-    }
 }
 
 /// Returns a new object, or one in place of `old`, as the mutating webhooks change it.

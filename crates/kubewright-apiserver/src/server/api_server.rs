@@ -31,7 +31,7 @@ use crate::{
     controllers::{controlled_state::ControlledState, garbage_collector::GarbageCollector},
     handlers::{
         load::{self, LoadError},
-        webhooks::Webhooks,
+        request::Webhooks,
     },
     meta::openapi::DocumentCache,
     resource::webhook_conversions::ConvertFunction,

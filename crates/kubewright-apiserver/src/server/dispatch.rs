@@ -22,10 +22,9 @@ use crate::{
     handlers::{
         delete::Delete,
         get, list, pods,
-        request::{self, ResourceRequest},
+        request::{self, ResourceRequest, Webhooks},
         tokens,
         watch::Watch,
-        webhooks::Webhooks,
         write::{Verb, Write, Written, scale},
     },
     meta::{

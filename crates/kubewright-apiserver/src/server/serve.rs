@@ -19,6 +19,7 @@ mod admission;
 mod authority;
 mod embedded;
 mod error;
+mod error_response;
 mod exchange;
 mod keys;
 mod kubeconfig;

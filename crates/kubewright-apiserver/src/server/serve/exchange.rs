@@ -12,7 +12,6 @@ use http::{
 use http_body::Body as _;
 use http_body_util::{BodyExt, BodyStream, StreamBody};
 use kubewright_http::{BodyError, Peer};
-use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -21,6 +20,7 @@ use crate::{
         api_server::ApiServer,
         serve::{
             admission::{Admission, RequestPermit},
+            error_response::error_response,
             kubelet, web_page,
         },
     },
@@ -153,15 +153,6 @@ fn body_error(error: &BodyError) -> Response<Body> {
         BodyError::Incomplete(error) => (StatusCode::BAD_REQUEST, "BadRequest", error.to_string()),
     };
     error_response(code, reason, &message)
-}
-
-/// Returns an error response.
-pub(super) fn error_response(code: StatusCode, reason: &str, message: &str) -> Response<Body> {
-    let status = json!({
-        "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
-        "message": message, "reason": reason, "code": code.as_u16(),
-    });
-    response(code, "application/json", full(status.to_string()))
 }
 
 /// Returns the response of the real server for more requests in flight than allowed.

@@ -25,7 +25,7 @@ use serde_json::Value;
 use tokio::{net::TcpStream, time::timeout};
 use tower::BoxError;
 
-use super::exchange::error_response;
+use super::error_response::error_response;
 use crate::{
     response::api_response::Body,
     server::api_server::ApiServer,

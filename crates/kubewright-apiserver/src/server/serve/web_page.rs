@@ -8,7 +8,7 @@ use http::{
     request::Parts,
 };
 
-use super::exchange::error_response;
+use super::error_response::error_response;
 use crate::response::api_response::Body;
 
 /// Returns the rejection of a request on plain HTTP that a web page can have sent:
