@@ -9,6 +9,8 @@ use std::{
     time::Instant,
 };
 
+use clap::builder::PossibleValuesParser;
+
 use crate::cargo;
 
 /// Options of `test`.
@@ -17,6 +19,9 @@ pub(crate) struct Options {
     /// Continue after a failed step, to report all failures.
     #[arg(long)]
     keep_going: bool,
+    /// Run only this step; can be given several times.
+    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(STEPS.iter().map(|step| step.name)))]
+    step: Vec<String>,
     /// Run only the tests of the crates that changed since the merge base with main, and of their dependents, without a
     /// real control plane.
     #[arg(long)]
@@ -153,13 +158,15 @@ pub(crate) fn run(options: &Options) -> ExitCode {
         return changed::run(options.base.as_deref());
     }
     let server = real_server();
-    print_plan(&server);
+    let is_wanted = |step: &&Step| options.step.is_empty() || options.step.iter().any(|name| name == step.name);
+    let steps: Vec<&Step> = STEPS.iter().filter(is_wanted).collect();
+    print_plan(&steps, &server);
     let mut finished = Vec::new();
     let mut totals = None;
     let start = Instant::now();
-    for step @ Step { name, .. } in STEPS {
+    for step @ Step { name, .. } in steps.iter().copied() {
         let minutes = start.elapsed().as_secs() / 60;
-        println!("\n==> {name} ({} of {}, {minutes} min): {}", finished.len() + 1, STEPS.len(), step.run);
+        println!("\n==> {name} ({} of {}, {minutes} min): {}", finished.len() + 1, steps.len(), step.run);
         let step_start = Instant::now();
         let outcome = execute(&step.run, &mut totals);
         finished.push(Finished { name, outcome, seconds: step_start.elapsed().as_secs() });
@@ -171,10 +178,10 @@ pub(crate) fn run(options: &Options) -> ExitCode {
 }
 
 /// Prints what runs, what is skipped and for want of which tool, and how long it takes.
-fn print_plan(server: &RealServer) {
-    let names: Vec<_> = STEPS.iter().map(|step| step.name).collect();
+fn print_plan(steps: &[&Step], server: &RealServer) {
+    let names: Vec<_> = steps.iter().map(|step| step.name).collect();
     println!("{} steps: {}", names.len(), names.join(", "));
-    for Step { name, run } in STEPS {
+    for Step { name, run } in steps {
         if let Run::Tool { package, .. } = run
             && !is_installed(package)
         {
@@ -182,7 +189,9 @@ fn print_plan(server: &RealServer) {
         }
     }
     println!("the real kube-apiserver {server}");
-    println!("with the control plane, about 50 minutes on two cores");
+    if steps.len() == STEPS.len() {
+        println!("with the control plane, about 50 minutes on two cores");
+    }
 }
 
 fn execute(run: &Run, totals: &mut Option<binaries::Totals>) -> Outcome {
