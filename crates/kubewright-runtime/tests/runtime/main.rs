@@ -3,6 +3,8 @@
 //! The controller has its own binary, because its tests read the log of their process, and so has `long_run`, which
 //! measures the memory of its process.
 
+#![allow(clippy::duplicate_mod, reason = "the tests of informers and stores run on decoded and on compact objects")]
+
 mod election;
 mod events;
 mod informer;
