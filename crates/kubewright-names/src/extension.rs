@@ -50,8 +50,8 @@ extensions! {
     Location = "x-kubewright-location",
     /// The location of a field of a flattened type with the same JSON name, which is an error. By `CrdSchema`.
     Duplicate = "x-kubewright-duplicate",
-    /// The Rust name of a field whose JSON name is in snake case because `rename_all` is missing, by `CrdSchema`. True on
-    /// a type or a field where such names are allowed, by `#[schemars(extend(..))]`.
+    /// The Rust name of a field whose JSON name is in snake case because `rename_all` is missing, by `CrdSchema`. True
+    /// on a type or a field where such names are allowed, by `#[schemars(extend(..))]`.
     SnakeCase = "x-kubewright-snake-case",
 
     // The keys of `#[schema(..)]` that are no keyword of a structural schema.
