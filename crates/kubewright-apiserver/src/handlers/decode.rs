@@ -31,10 +31,7 @@ pub(crate) use patched::patched;
 pub(crate) fn object(request: &ResourceRequest) -> Result<Object> {
     let kind = &request.kind;
     body::check_media_type(&request.content_type, kind.is_custom)?;
-    let fields = match request.decoded.lock().take() {
-        Some(decoded) => body::json_fields(decoded),
-        None => body::fields(&request.content_type, &request.body, &kind.api_version(), &kind.kind),
-    };
+    let fields = body::fields(&request.content_type, &request.body, &kind.api_version(), &kind.kind);
     let fields = fields.map_err(|error| match error {
         DecodeError::Unrecognized(detail) => body::unrecognized(&kind.kind, &detail, &request.body),
         DecodeError::Unreadable(detail) => ApiError::bad_request(unhandled(kind, detail)),

@@ -29,9 +29,6 @@ use crate::{
 const ORPHAN_WARNING: &str = "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to \
     remove them or set propagationPolicy=Orphan to suppress this warning";
 
-/// The maximum number of times that a deletion starts again because its object was changed in between.
-const MAX_ATTEMPTS: usize = 100;
-
 /// A deletion of one object, or of those that a list with the same query returns.
 pub(crate) struct Delete<'a> {
     state: &'a ControlledState,
@@ -56,27 +53,30 @@ impl<'a> Delete<'a> {
     /// # Errors
     /// The object does not exist, or its deletion is not admitted.
     pub(crate) async fn named(&self) -> Result<Deleted> {
-        let (request, kind) = (self.request, &self.request.kind);
-        let warnings = request.warnings.lock().len();
-        for _ in 0..MAX_ATTEMPTS {
-            let found = request.find(self.state).await?;
-            let object = found.ok_or_else(|| ApiError::not_found(kind, request.name()))?;
-            check_preconditions(kind, &object, &self.options)?;
-            (kind.strategy.check_delete)(kind, request.name())?;
-            self.admit(&object).await?;
-            if needs_orphan_warning(kind, &self.options) {
-                request.warnings.lock().push(ORPHAN_WARNING.to_owned());
-            }
-            let outcome = self.outcome(&object);
-            if self.dry_run {
-                return Ok(self.dry_run(&object, outcome));
-            }
-            if let Some(deleted) = self.commit(&object, outcome).await? {
+        let mut attempts = self.request.attempts(self.request.name());
+        loop {
+            attempts.begin()?;
+            if let Some(deleted) = self.attempt().await? {
                 return Ok(deleted);
             }
-            request.warnings.lock().truncate(warnings);
         }
-        Err(ApiError::modified(kind, request.name()))
+    }
+
+    async fn attempt(&self) -> Result<Option<Deleted>> {
+        let (request, kind) = (self.request, &self.request.kind);
+        let found = request.find(self.state).await?;
+        let object = found.ok_or_else(|| ApiError::not_found(kind, request.name()))?;
+        check_preconditions(kind, &object, &self.options)?;
+        (kind.strategy.check_delete)(kind, request.name())?;
+        self.admit(&object).await?;
+        if needs_orphan_warning(kind, &self.options) {
+            request.warnings.lock().push(ORPHAN_WARNING.to_owned());
+        }
+        let outcome = self.outcome(&object);
+        match self.dry_run {
+            true => Ok(Some(self.dry_run(&object, outcome))),
+            false => self.commit(&object, outcome).await,
+        }
     }
 
     /// Deletes the objects of a list one after the other, and returns the list. Objects that are deleted in between are
@@ -96,21 +96,30 @@ impl<'a> Delete<'a> {
         Ok(page)
     }
 
+    /// Deletes an object of the list, in its current version if it has changed since.
     async fn listed(&self, listed: &Stored, outcome: DeleteOutcome) -> Result<()> {
-        let kind = &self.request.kind;
         let (mut object, mut outcome) = (listed.clone(), outcome);
-        for _ in 0..MAX_ATTEMPTS {
-            check_preconditions(kind, &object, &self.options)?;
+        let mut attempts = self.request.attempts(listed.name());
+        loop {
+            attempts.begin()?;
+            check_preconditions(&self.request.kind, &object, &self.options)?;
             self.admit(&object).await?;
             if self.dry_run || self.commit(&object, outcome).await?.is_some() {
                 return Ok(());
             }
-            let current = self.state.lock().store.get(&kind.storage_key(), listed.namespace(), listed.name());
-            let Some(current) = current else { return Ok(()) };
-            object = kind.read_now(&current).await?;
-            outcome = self.outcome(&object);
+            let Some(current) = self.current(listed).await? else { return Ok(()) };
+            (object, outcome) = (current.clone(), self.outcome(&current));
         }
-        Err(ApiError::modified(kind, listed.name()))
+    }
+
+    /// Returns the current version of an object, if it still exists.
+    async fn current(&self, object: &Object) -> Result<Option<Stored>> {
+        let kind = &self.request.kind;
+        let stored = self.state.lock().store.get(&kind.storage_key(), object.namespace(), object.name());
+        match stored {
+            Some(stored) => kind.read_now(&stored).await.map(Some),
+            None => Ok(None),
+        }
     }
 
     fn outcome(&self, object: &Object) -> DeleteOutcome {

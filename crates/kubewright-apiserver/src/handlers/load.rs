@@ -137,7 +137,6 @@ fn create_request(state: &State, object: Value) -> Result<ResourceRequest> {
         body: Bytes::from(object.to_string()),
         representation: Representation::Object,
         encoding: Encoding::Json,
-        decoded: Mutex::default(),
         strict_errors: Mutex::default(),
         warnings: Mutex::default(),
         webhooks: None,

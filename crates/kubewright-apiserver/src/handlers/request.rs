@@ -20,14 +20,11 @@ use crate::{
         webhook_conversions::Conversions,
     },
     storage::state::State,
-    wire::{
-        content::Encoding,
-        duplicate_fields::{self, Decoded},
-        negotiation::Representation,
-        request::Query,
-    },
+    wire::{content::Encoding, duplicate_fields, negotiation::Representation, request::Query},
 };
 
+/// The maximum number of times that a write starts again because its object was changed in between.
+const MAX_ATTEMPTS: usize = 100;
 /// The maximum length of the name of a manager, in bytes.
 const MAX_MANAGER_LENGTH: usize = 128;
 
@@ -45,8 +42,6 @@ pub(crate) struct ResourceRequest {
     /// The media type of the body, without parameters.
     pub(crate) content_type: String,
     pub(crate) body: Bytes,
-    /// The body, if it is decoded already.
-    pub(crate) decoded: Mutex<Option<serde_json::Result<Decoded>>>,
     /// The representation of objects in the response.
     pub(crate) representation: Representation,
     /// The encoding of the response.
@@ -127,6 +122,12 @@ impl ResourceRequest {
         webhooks.conversions.resolve(compute).await
     }
 
+    /// Returns the attempts of a write of the object of this name, which starts again if another request has changed the
+    /// object in between.
+    pub(crate) fn attempts<'a>(&'a self, name: &'a str) -> Attempts<'a> {
+        Attempts { request: self, name, warnings: self.warnings.lock().len(), begun: 0 }
+    }
+
     /// Updates the managed fields of an object that the request writes in place of `live`.
     pub(crate) async fn track(&self, live: Option<&Object>, new: Object) -> Object {
         let track = |mut new: Object| {
@@ -193,6 +194,30 @@ impl ResourceRequest {
             return Ok(Options { dry_run: dry_run.is_some(), force: self.query.flag("force") });
         }
         Err(ApiError::invalid_of(options, "meta.k8s.io", "", &errors))
+    }
+}
+
+/// The attempts of a write.
+pub(crate) struct Attempts<'a> {
+    request: &'a ResourceRequest,
+    name: &'a str,
+    /// The number of warnings before the first attempt.
+    warnings: usize,
+    begun: usize,
+}
+
+impl Attempts<'_> {
+    /// Begins an attempt, without the warnings of those before.
+    ///
+    /// # Errors
+    /// A conflict, after 100 attempts.
+    pub(crate) fn begin(&mut self) -> Result<()> {
+        if self.begun == MAX_ATTEMPTS {
+            return Err(ApiError::modified(&self.request.kind, self.name));
+        }
+        self.begun += 1;
+        self.request.warnings.lock().truncate(self.warnings);
+        Ok(())
     }
 }
 

@@ -42,9 +42,6 @@ use crate::{
     storage::state::State,
 };
 
-/// The maximum number of times that a write starts again because its object was changed in between.
-const MAX_ATTEMPTS: usize = 100;
-
 /// How the body of a write becomes an object.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Verb {
@@ -97,14 +94,13 @@ impl<'a> Write<'a> {
     /// # Errors
     /// The object is invalid or not admitted, or it conflicts with the stored one.
     pub(crate) async fn run(&self) -> Result<Written> {
-        let warnings = self.request.warnings.lock().len();
-        for _ in 0..MAX_ATTEMPTS {
+        let mut attempts = self.request.attempts(self.request.name());
+        loop {
+            attempts.begin()?;
             if let Some(written) = self.attempt().await? {
                 return Ok(written);
             }
-            self.request.warnings.lock().truncate(warnings);
         }
-        Err(ApiError::modified(&self.request.kind, self.request.name()))
     }
 
     /// Returns `None` if another request has changed the object in between.
@@ -275,6 +271,7 @@ impl<'a> Write<'a> {
     fn insert(&self, state: &mut State, New { mut object, version }: New) -> Result<Option<Written>> {
         let (request, kind, dry_run) = (self.request, &self.request.kind, self.options.dry_run);
         self.check_served(state)?;
+        // They can have changed while webhooks were called.
         self.check_parents(state, &object)?;
         let charges = admission::validate(state, request, &object, None)?;
         (kind.strategy.allocate)(&state.store, kind, &mut object)?;

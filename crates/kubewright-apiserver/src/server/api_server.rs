@@ -136,8 +136,8 @@ impl ApiServer {
     /// The function gets the JSON of an object and the `apiVersion` to convert it to, which it also sets. Objects can
     /// be partial, as they are for a webhook. What it returns is checked and pruned like the response of a webhook:
     /// name, namespace, UID and all other metadata except labels and annotations are those of the original, and an
-    /// error has the text of a webhook's error. It is called under the lock of the server, so it must be fast, and must
-    /// not use clients of this server.
+    /// error has the text of a webhook's error. It can be called under the lock of the server, so it must be fast, and
+    /// must not use clients of this server.
     ///
     /// ```
     /// # use kubewright_apiserver::ApiServer;

@@ -37,49 +37,28 @@ use crate::{
     response::{api_response::ApiResponse, document::Caching},
     storage::state::State,
     wire::{
-        body,
         content::Encoding,
-        duplicate_fields::{self, Decoded},
         negotiation,
         request::{Query, Route, Target},
     },
 };
 
-/// The size up to which a body is decoded before the state is locked, in bytes. This bounds the memory of bodies that
-/// are decoded concurrently.
-const MAX_CONCURRENTLY_DECODED: usize = 64 << 10;
-
 /// The route and the body of a request.
 pub(crate) struct Input {
     route: Route,
     body: Bytes,
-    /// The body, if it is decoded already.
-    decoded: Option<serde_json::Result<Decoded>>,
 }
 
 impl Input {
-    /// Parses what does not depend on the state, so that it is not locked meanwhile: the path, and the JSON of small
-    /// objects.
+    /// Parses what does not depend on the state, so that it is not locked meanwhile.
     pub(crate) fn parse(parts: &Parts, body: Bytes) -> Self {
-        let route = Route::parse(parts.uri.path());
-        let is_decoded = body.len() <= MAX_CONCURRENTLY_DECODED && is_write_of_json(&route, parts);
-        let decoded = is_decoded.then(|| duplicate_fields::json(&body));
-        Self { route, body, decoded }
+        Self { route: Route::parse(parts.uri.path()), body }
     }
 
     /// Returns whether the request is a health check, which is handled even after a failure.
     pub(crate) fn is_health_check(&self) -> bool {
         matches!(self.route, Route::Health { .. })
     }
-}
-
-/// Returns whether the body of a request is the JSON of a created or updated object.
-fn is_write_of_json(route: &Route, parts: &Parts) -> bool {
-    let Route::Resource(target) = route else { return false };
-    matches!(parts.method, Method::POST | Method::PUT)
-        && matches!(target.subresource.as_deref(), None | Some("status"))
-        && matches!(content_type(parts), "" | body::JSON)
-        && Review::find(target).is_none()
 }
 
 /// A request after its dispatch.
@@ -99,7 +78,7 @@ pub(crate) fn dispatch(
     input: Input,
     webhooks: Option<Webhooks>,
 ) -> Result<Dispatched> {
-    let Input { route, body, decoded } = input;
+    let Input { route, body } = input;
     if let Route::Resource(target) = route {
         return match Review::find(&target) {
             Some(_) if target.name.is_some() => Err(ApiError::unknown_resource()),
@@ -107,7 +86,7 @@ pub(crate) fn dispatch(
                 .respond(state, user, target.namespace.as_deref(), &parts.method, content_type(parts), &body)
                 .map(Dispatched::Response),
             None => {
-                let request = resource_request(state, target, user, parts, (body, decoded), webhooks)?;
+                let request = resource_request(state, target, user, parts, body, webhooks)?;
                 Ok(Dispatched::Resource(Box::new(request)))
             }
         };
@@ -183,7 +162,7 @@ fn resource_request(
     target: Target,
     user: &Arc<User>,
     parts: &Parts,
-    (body, decoded): (Bytes, Option<serde_json::Result<Decoded>>),
+    body: Bytes,
     webhooks: Option<Webhooks>,
 ) -> Result<ResourceRequest> {
     let kind = find_kind(state, &target, &parts.method)?;
@@ -214,7 +193,6 @@ fn resource_request(
         query,
         content_type: content_type(parts).to_owned(),
         body,
-        decoded: Mutex::new(decoded),
         strict_errors: Mutex::default(),
         warnings: Mutex::default(),
         webhooks,

@@ -70,14 +70,9 @@ pub(crate) fn fields(content_type: &str, body: &[u8], api_version: &str, kind: &
             YamlError::ExcessiveAliasing | YamlError::TooDeep => DecodeError::Unrecognized(error.to_string()),
             YamlError::Syntax(detail) => unparsable(detail),
         })?,
-        _ => return json_fields(duplicate_fields::json(body)),
+        _ => duplicate_fields::json(body).map_err(|error| unparsable(go_syntax_error(&error)))?,
     };
     object_fields(decoded)
-}
-
-/// Returns the fields of an object that is decoded from JSON.
-pub(crate) fn json_fields(decoded: serde_json::Result<Decoded>) -> Result<Fields, DecodeError> {
-    object_fields(decoded.map_err(|error| unparsable(go_syntax_error(&error)))?)
 }
 
 fn object_fields(decoded: Decoded) -> Result<Fields, DecodeError> {

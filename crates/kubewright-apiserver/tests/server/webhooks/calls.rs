@@ -1,6 +1,9 @@
 //! Calls that fail, calls in order, and calls that use the server themselves.
 
-use std::future::pending;
+use std::{
+    future::pending,
+    sync::atomic::{AtomicUsize, Ordering},
+};
 
 use http::StatusCode;
 use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams};
@@ -141,6 +144,37 @@ async fn an_object_that_changes_during_a_call_is_reviewed_again() {
     let labels: Vec<_> =
         reviews.take().iter().map(|request| request["object"]["metadata"]["labels"].is_object()).collect();
     assert_eq!(labels, [false, true, true]);
+}
+
+#[tokio::test]
+async fn an_object_that_changes_during_each_call_is_a_conflict() {
+    let server = server_with(&[validating(json!([webhook("it", &["UPDATE", "DELETE"])]))]);
+    let client = server.client();
+    let changes = Arc::new(AtomicUsize::new(0));
+    let made = changes.clone();
+    server.call_webhooks(move |request: Request<Bytes>| {
+        let (client, made) = (client.clone(), made.clone());
+        async move {
+            let review: Value = serde_json::from_slice(request.body()).unwrap();
+            let request = &review["request"];
+            if request["operation"] == "DELETE" || request["object"]["spec"]["name"] == "y" {
+                let number = made.fetch_add(1, Ordering::Relaxed).to_string();
+                let change = Patch::Merge(json!({ "metadata": { "labels": { "number": number } } }));
+                widgets(&client).patch("a", &PatchParams::default(), &change).await.unwrap();
+            }
+            answer(&json!({ "uid": request["uid"], "allowed": true }))
+        }
+    });
+    let widgets = widgets(&server.client());
+    create(&widgets, &widget("a")).await;
+    let change = Patch::Merge(json!({ "spec": { "name": "y" } }));
+    let (code, ..) = rejection(widgets.patch("a", &PatchParams::default(), &change).await);
+    assert_eq!((code, changes.swap(0, Ordering::Relaxed)), (409, 100));
+    let (code, ..) = rejection(widgets.delete("a", &DeleteParams::default()).await);
+    assert_eq!((code, changes.swap(0, Ordering::Relaxed)), (409, 100));
+    let all = widgets.delete_collection(&DeleteParams::default(), &ListParams::default()).await;
+    assert_eq!((rejection(all.map(drop)).0, changes.load(Ordering::Relaxed)), (409, 100));
+    assert_eq!(widgets.get("a").await.unwrap().data["spec"]["name"], json!("x"));
 }
 
 #[tokio::test]
