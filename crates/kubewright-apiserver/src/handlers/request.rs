@@ -122,8 +122,8 @@ impl ResourceRequest {
         webhooks.conversions.resolve(compute).await
     }
 
-    /// Returns the attempts of a write of the object of this name, which starts again if another request has changed the
-    /// object in between.
+    /// Returns the attempts of a write of the object of this name, which starts again if another request has changed
+    /// the object in between.
     pub(crate) fn attempts<'a>(&'a self, name: &'a str) -> Attempts<'a> {
         Attempts { request: self, name, warnings: self.warnings.lock().len(), begun: 0 }
     }

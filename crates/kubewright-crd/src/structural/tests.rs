@@ -253,7 +253,7 @@ fn any_schema() -> impl Strategy<Value = Value> {
         "x-kubewright-schemaless",
         "x-kubewright-depth",
         "x-kubewright-via",
-        "x-kubewright-one-of",
+        "x-kubewright-float",
         "x-rust-type",
         "x-rust-field",
     ]);
@@ -391,6 +391,14 @@ fn extensions_and_rust_fields_are_by_path() {
     assert_eq!(structural.rust_fields[".spec.timeInterval"], "v1::Spec::time_interval");
     assert_eq!(structural.rust_fields[".spec"], "v1::Widget::spec");
     assert_eq!(structural.rust_fields[".spec.list[]"], "v1::Spec::list");
+}
+
+#[test]
+fn an_unknown_extension_is_an_error() {
+    let schema = json!({"properties": {"size": {"type": "integer", "x-kubewright-colum": "Size"}}});
+    let errors = convert(&schema, &Options::default()).expect_err("there is no such extension");
+    assert_eq!(errors[0].path, ".size");
+    assert_eq!(errors[0].message, "unknown extension `x-kubewright-colum`; correct its name or remove it");
 }
 
 #[test]

@@ -2,12 +2,10 @@
 //!
 //! One client gets half of the slots, and a new client finds a free one.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::HashMap, sync::Arc};
 
 use kubewright_http::Client;
+use parking_lot::Mutex;
 
 use crate::server::serve::limits::Limits;
 
@@ -33,7 +31,7 @@ impl Admission {
     pub(super) fn begin(self: &Arc<Self>, client: Client, is_mutating: bool) -> Option<RequestPermit> {
         let Limits { max_requests_in_flight: reads, max_mutating_requests_in_flight: writes, .. } = self.limits;
         let limit = if is_mutating { writes } else { reads };
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let requests = state.requests(is_mutating);
         // Admitted while the client has fewer requests in flight than there are free slots.
         if limit > 0 && requests.total + requests.get(client) >= limit {
@@ -41,11 +39,6 @@ impl Admission {
         }
         requests.add(client);
         Some(RequestPermit { admission: Arc::clone(self), client, is_mutating })
-    }
-
-    /// Ignores poisoning: the counts are consistent between any two statements that can panic.
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -65,7 +58,7 @@ pub(super) struct RequestPermit {
 
 impl Drop for RequestPermit {
     fn drop(&mut self) {
-        self.admission.lock().requests(self.is_mutating).remove(self.client);
+        self.admission.state.lock().requests(self.is_mutating).remove(self.client);
     }
 }
 
