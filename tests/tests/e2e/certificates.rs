@@ -50,7 +50,7 @@ const CONVERT: &str = "/convert";
 /// How long calls are made unless `ROTATIONS` is set: two rotations.
 const TIME: Duration = Duration::from_secs(30);
 /// The interval of calls.
-const CALL: Duration = Duration::from_millis(10);
+const CALL: Duration = Duration::from_millis(25);
 /// The time between two replacements of a replica: several are replaced in each phase of a rotation.
 const REPLACEMENT: Duration = Duration::from_millis(700);
 /// How long a replica serves after its removal from the endpoints, for connections that were on their way to it.

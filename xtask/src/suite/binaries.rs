@@ -22,8 +22,7 @@ const CONCURRENCY: usize = 3;
 /// The number of lines about the failures of a binary that the summary repeats.
 const FAILURE_LINES: usize = 60;
 
-/// The suites that take longest. They start first, so that none of them runs alone at the end. The times of `workloads`
-/// are those of a real control plane: of the suites that compile, few run beside it.
+/// The suites that take longest. They start first, so that none of them runs alone at the end.
 const LONGEST: [&str; 14] = [
     "workloads",
     "tutorial",
@@ -152,6 +151,7 @@ fn execute(binary: &Binary, library_path: &OsStr, env: &[(&str, &str)]) -> Finis
         .env("CARGO_MANIFEST_DIR", &binary.package_directory)
         .env("CARGO_PKG_NAME", package)
         .env("LD_LIBRARY_PATH", library_path)
+        .envs(compiler_wrapper())
         .envs(env.iter().copied())
         .stdin(Stdio::null())
         .output();
@@ -163,6 +163,12 @@ fn execute(binary: &Binary, library_path: &OsStr, env: &[(&str, &str)]) -> Finis
         Err(error) => (false, format!("cannot run {}: {error}", binary.executable.display())),
     };
     Finished { name: binary.name.clone(), succeeded, output, seconds: start.elapsed().as_secs_f64() }
+}
+
+/// Returns the variable with which tests compile projects at a low priority, unless it is set: the suites beside them
+/// have a control plane, whose leases and timeouts are those of a cluster.
+fn compiler_wrapper() -> Option<(&'static str, &'static str)> {
+    (cfg!(unix) && std::env::var_os("RUSTC_WRAPPER").is_none()).then_some(("RUSTC_WRAPPER", "nice"))
 }
 
 /// Returns the directories of the shared libraries of the compiler, which the tests of procedural macros load.
