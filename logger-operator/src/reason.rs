@@ -10,6 +10,8 @@ pub const AS_DESIRED: &str = "AsDesired";
 pub const AGENT_CRASHES: &str = "AgentCrashes";
 /// The disruption budget rejects the eviction of every agent, so that drains wait.
 pub const BUDGET_BLOCKS: &str = "BudgetBlocks";
+/// The API server rejects a child or its Pods, such as for a quota or an admission policy.
+pub const CHILD_REJECTED: &str = "ChildRejected";
 /// The clock of the node of an agent was set back.
 pub const CLOCK_STEPPED_BACK: &str = "ClockSteppedBack";
 /// A file of an agent has records that cannot be read. Its other records remain.

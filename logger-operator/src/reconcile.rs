@@ -35,6 +35,9 @@ const REPORT_INTERVAL: Duration = Duration::from_secs(10);
 /// longer time.
 const READY_INTERVAL: Duration = Duration::from_mins(5);
 
+/// The maximum number of characters of a message of the API server in the status.
+const MAX_MESSAGE: usize = 400;
+
 /// The action of all events.
 const ACTION: &str = "Reconciling";
 
@@ -57,6 +60,8 @@ struct Applied {
     workloads: Workloads,
     disruption_budget: Option<Arc<PodDisruptionBudget>>,
     problem: Option<Problem>,
+    /// The error of a child that the API server rejects.
+    rejection: Option<Error>,
 }
 
 /// The workloads of a Logger, one of each kind.
@@ -90,6 +95,7 @@ impl Workloads {
 /// Guarantees:
 /// - every child is applied as one field manager, and a reconciliation that changes nothing sends no write;
 /// - an object that does not belong to the Logger is never changed;
+/// - a child that the API server rejects is in the status, and is tried again with back-off. The others are applied;
 /// - an invalid spec changes no child: running agents continue;
 /// - a workload of a former kind is deleted when the agents of the desired one are available, so that recording
 ///   continues;
@@ -120,6 +126,9 @@ pub(crate) async fn reconcile(logger: Arc<Logger>, ctx: ReconcileContext<State>)
     let (ready, desired) = (status.ready_replicas.unwrap_or_default(), status.desired_replicas.unwrap_or_default());
     ctx.metrics.report(ctx.key(), ready, desired, interval(&logger.spec).unwrap_or_default());
     report(&logger, &status, &ctx).await?;
+    if let Some(error) = applied.rejection {
+        return Err(error);
+    }
     // The minimum is `Unready` if any agent is not ready.
     Ok(match pods.iter().filter_map(|pod| readiness::readiness(pod)).min() {
         Some(Readiness::Unready) => Action::RequeueAfter(REPORT_INTERVAL),
@@ -139,14 +148,14 @@ pub(crate) async fn forget(ctx: ReconcileContext<State>) -> Result<(), Error> {
 /// Applies the desired children, and deletes those that are not desired anymore.
 async fn apply_children(logger: &Logger, ctx: &ReconcileContext<State>) -> Result<Applied, Error> {
     let desired = children::desired(logger, &ctx.agent);
-    let mut conflicts = Conflicts::default();
-    let service = conflicts.check("Service", apply_child(logger, ctx, desired.service).await?);
+    let mut children = Children { logger, ctx, taken: Vec::new(), rejection: None };
+    let service = children.apply("Service", desired.service).await?;
     let disruption_budget = match desired.disruption_budget {
-        Some(budget) => conflicts.check("PodDisruptionBudget", apply_child(logger, ctx, budget).await?),
+        Some(budget) => children.apply("PodDisruptionBudget", budget).await?,
         None => None,
     };
     // The last one: its Pods find the others.
-    let workloads = apply_workload(logger, ctx, desired.workload, &mut conflicts).await?;
+    let workloads = children.apply_workload(desired.workload).await?;
     prune(logger, ctx, service).await?;
     if !is_replacing(logger, ctx, &workloads) {
         prune(logger, ctx, disruption_budget.clone()).await?;
@@ -154,28 +163,17 @@ async fn apply_children(logger: &Logger, ctx: &ReconcileContext<State>) -> Resul
         prune(logger, ctx, workloads.daemon_set.clone()).await?;
         prune(logger, ctx, workloads.stateful_set.clone()).await?;
     }
-    Ok(Applied { workloads, disruption_budget, problem: conflicts.problem(logger) })
+    let problem = children.problem().or_else(|| rejected_pods(workloads.deployment.as_deref()?));
+    let rejection = children.rejection.map(|(_, error)| error);
+    Ok(Applied { workloads, disruption_budget, problem, rejection })
 }
 
-async fn apply_workload(
-    logger: &Logger,
-    ctx: &ReconcileContext<State>,
-    desired: WorkloadApply,
-    conflicts: &mut Conflicts,
-) -> Result<Workloads, Error> {
-    let mut workloads = Workloads::default();
-    match desired {
-        WorkloadApply::Deployment(child) => {
-            workloads.deployment = conflicts.check("Deployment", apply_child(logger, ctx, *child).await?);
-        }
-        WorkloadApply::DaemonSet(child) => {
-            workloads.daemon_set = conflicts.check("DaemonSet", apply_child(logger, ctx, *child).await?);
-        }
-        WorkloadApply::StatefulSet(child) => {
-            workloads.stateful_set = conflicts.check("StatefulSet", apply_child(logger, ctx, *child).await?);
-        }
-    }
-    Ok(workloads)
+/// Returns the problem that the API server rejects the Pods of a Deployment. Other workloads do not report it.
+fn rejected_pods(deployment: &Deployment) -> Option<Problem> {
+    let conditions = deployment.status.as_ref()?.conditions.as_ref()?;
+    let failure = conditions.iter().find(|condition| condition.type_ == "ReplicaFailure")?;
+    let message = failure.message.as_deref().filter(|_| failure.status == "True")?;
+    Some(Problem { reason: reason::CHILD_REJECTED, message: format!("agents cannot be created: {}", shown(message)) })
 }
 
 /// Returns whether the agents of a former workload are needed, because those of the desired one are not all available.
@@ -200,6 +198,7 @@ fn existing_children(logger: &Logger, ctx: &ReconcileContext<State>, problem: Pr
         workloads: Workloads::existing(logger, ctx),
         disruption_budget: existing_child(logger, ctx),
         problem: Some(problem),
+        rejection: None,
     }
 }
 
@@ -208,56 +207,87 @@ fn existing_child<K: ScopedObject>(logger: &Logger, ctx: &ReconcileContext<State
     store.get(names.namespace(), names.child()).filter(|child| is_controlled_by(&**child, logger))
 }
 
-/// Applies a child. Returns `None` if another object has its name.
-async fn apply_child<C>(logger: &Logger, ctx: &ReconcileContext<State>, child: C) -> Result<Option<Arc<C::Kind>>, Error>
-where
-    C: ApplyConfiguration<Kind: ScopedObject + verbs::Apply + verbs::Get> + Sync,
-{
-    let name = child.metadata().name().to_owned();
-    let cached = ctx.store::<C::Kind>().and_then(|store| store.get(ctx.key().namespace(), &name));
-    let is_free = match cached {
-        Some(cached) => is_controlled_by(&*cached, logger),
-        // The cache contains objects with the label of this operator only.
-        None => {
-            let existing = ctx.typed::<C::Kind>().get_opt(&name).await?;
-            existing.is_none_or(|existing| is_controlled_by(&existing, logger))
-        }
-    };
-    match is_free {
-        true => ctx.apply_owned(logger, child).await.map(Some),
-        false => Ok(None),
-    }
-}
-
 fn is_controlled_by(child: &impl ApiObject, logger: &Logger) -> bool {
     let mut owners = child.meta().owner_references.iter().flatten();
     owners.any(|owner| owner.controller == Some(true) && Some(&owner.uid) == logger.metadata.uid.as_ref())
 }
 
-/// The kinds of children whose name is taken.
-#[derive(Default)]
-struct Conflicts(Vec<&'static str>);
+/// Applies children, and collects why some are not as desired.
+struct Children<'a> {
+    logger: &'a Logger,
+    ctx: &'a ReconcileContext<State>,
+    /// The kinds of children whose name is taken.
+    taken: Vec<&'static str>,
+    /// The kind of the first child that the API server rejects, and its error.
+    rejection: Option<(&'static str, Error)>,
+}
 
-impl Conflicts {
-    fn check<K>(&mut self, kind: &'static str, child: Option<Arc<K>>) -> Option<Arc<K>> {
-        if child.is_none() {
-            self.0.push(kind);
+impl Children<'_> {
+    async fn apply_workload(&mut self, desired: WorkloadApply) -> Result<Workloads, Error> {
+        let mut workloads = Workloads::default();
+        match desired {
+            WorkloadApply::Deployment(child) => workloads.deployment = self.apply("Deployment", *child).await?,
+            WorkloadApply::DaemonSet(child) => workloads.daemon_set = self.apply("DaemonSet", *child).await?,
+            WorkloadApply::StatefulSet(child) => workloads.stateful_set = self.apply("StatefulSet", *child).await?,
         }
-        child
+        Ok(workloads)
     }
 
-    fn problem(self, logger: &Logger) -> Option<Problem> {
-        if self.0.is_empty() {
-            return None;
+    /// Applies a child. Returns the existing one if the API server rejects the change, and `None` if another object has
+    /// its name.
+    async fn apply<C>(&mut self, kind: &'static str, child: C) -> Result<Option<Arc<C::Kind>>, Error>
+    where
+        C: ApplyConfiguration<Kind: ScopedObject + verbs::Apply + verbs::Get> + Sync,
+    {
+        if !self.is_free(&child).await? {
+            self.taken.push(kind);
+            return Ok(None);
         }
-        let names = Names::of(logger);
-        let message = format!(
-            "`{}` exists and does not belong to this Logger: {}; delete it, or rename the Logger",
-            names.child(),
-            self.0.join(", ")
-        );
-        Some(Problem { reason: reason::NAME_CONFLICT, message })
+        match self.ctx.apply_owned(self.logger, child).await {
+            Err(error) if error.is_forbidden() || error.is_invalid() => {
+                self.rejection.get_or_insert((kind, error));
+                Ok(existing_child(self.logger, self.ctx))
+            }
+            applied => applied.map(Some),
+        }
     }
+
+    /// Returns whether no other object has the name of a child.
+    async fn is_free<C>(&self, child: &C) -> Result<bool, Error>
+    where
+        C: ApplyConfiguration<Kind: ScopedObject + verbs::Get>,
+    {
+        let name = child.metadata().name();
+        let cached = self.ctx.store::<C::Kind>().and_then(|store| store.get(self.ctx.key().namespace(), name));
+        Ok(match cached {
+            Some(cached) => is_controlled_by(&*cached, self.logger),
+            // The cache contains objects with the label of this operator only.
+            None => {
+                let existing = self.ctx.typed::<C::Kind>().get_opt(name).await?;
+                existing.is_none_or(|existing| is_controlled_by(&existing, self.logger))
+            }
+        })
+    }
+
+    fn problem(&self) -> Option<Problem> {
+        let names = Names::of(self.logger);
+        if !self.taken.is_empty() {
+            let message = format!(
+                "`{}` exists and does not belong to this Logger: {}; delete it, or rename the Logger",
+                names.child(),
+                self.taken.join(", ")
+            );
+            return Some(Problem { reason: reason::NAME_CONFLICT, message });
+        }
+        let (kind, error) = self.rejection.as_ref()?;
+        let message = format!("{kind} `{}` is rejected: {}", names.child(), shown(&error.to_string()));
+        Some(Problem { reason: reason::CHILD_REJECTED, message })
+    }
+}
+
+/// Shortens a message of the API server.
+fn shown(message: &str) -> String {
+    message.chars().take(MAX_MESSAGE).collect()
 }
 
 /// Writes the status if it has changed, and then records its transitions.

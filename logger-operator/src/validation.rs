@@ -46,7 +46,7 @@ pub enum InvalidSpec {
     Rotation(String),
     /// The storage cannot be used.
     #[error("spec.storage: {0}")]
-    Storage(&'static str),
+    Storage(String),
 }
 
 impl InvalidSpec {
@@ -77,8 +77,8 @@ pub fn validate(spec: &LoggerSpec) -> Result<(), InvalidSpec> {
         return Err(InvalidSpec::Replicas(replicas));
     }
     spec.source.as_ref().map_or(Ok(()), validate_source)?;
-    spec.rotation.as_ref().map_or(Ok(()), |rotation| validate_rotation(rotation, interval))?;
-    validate_storage(spec)
+    let journal = journal_config(spec.rotation.as_ref(), interval)?;
+    validate_storage(spec, &journal)
 }
 
 fn validate_source(source: &LoggerSource) -> Result<(), InvalidSpec> {
@@ -87,8 +87,10 @@ fn validate_source(source: &LoggerSource) -> Result<(), InvalidSpec> {
     if accepts_none || rate == Some(None) { Err(InvalidSpec::Source) } else { Ok(()) }
 }
 
-/// Validates the options of agents, as they do.
-fn validate_rotation(rotation: &LoggerRotation, interval: Duration) -> Result<(), InvalidSpec> {
+/// Returns the options of the files of agents, which validate them in the same way.
+fn journal_config(rotation: Option<&LoggerRotation>, interval: Duration) -> Result<JournalConfig, InvalidSpec> {
+    let defaults = JournalConfig::new(interval);
+    let Some(rotation) = rotation else { return Ok(defaults) };
     let size = |name: &str, size: &Option<Quantity>, default: u64| match size {
         Some(size) => {
             let error = || InvalidSpec::Rotation(format!("{name} {:?} is not a size, such as `16Mi`", shown(&size.0)));
@@ -103,7 +105,7 @@ fn validate_rotation(rotation: &LoggerRotation, interval: Duration) -> Result<()
         }
         None => Ok(default),
     };
-    let (defaults, retention) = (JournalConfig::new(interval), rotation.retention.clone().unwrap_or_default());
+    let retention = rotation.retention.clone().unwrap_or_default();
     let config = JournalConfig {
         segment_bytes: size("maxSize", &rotation.max_size, defaults.segment_bytes)?,
         segment_age: age("maxAge", &rotation.max_age, defaults.segment_age)?,
@@ -111,25 +113,42 @@ fn validate_rotation(rotation: &LoggerRotation, interval: Duration) -> Result<()
         retention_age: age("retention.maxAge", &retention.max_age, defaults.retention_age)?,
         ..defaults
     };
-    config.validate().map_err(|error| InvalidSpec::Rotation(error.to_string()))
+    config.validate().map_err(|error| InvalidSpec::Rotation(error.to_string()))?;
+    Ok(config)
 }
 
-/// The schema rejects most of these, unless the object is older than it.
-fn validate_storage(spec: &LoggerSpec) -> Result<(), InvalidSpec> {
+/// The schema rejects some of these, unless the object is older than it.
+fn validate_storage(spec: &LoggerSpec, journal: &JournalConfig) -> Result<(), InvalidSpec> {
     let Some(LoggerStorage { empty_dir, volume_claim }) = &spec.storage else { return Ok(()) };
     let limit = empty_dir.as_ref().and_then(|directory| directory.size_limit.as_ref());
-    let problem = match volume_claim {
-        Some(_) if empty_dir.is_some() => "use one of emptyDir and volumeClaim",
-        Some(_) if is_per_node(spec) => "a volumeClaim needs the placement Spread",
-        Some(claim) if !is_size(&claim.size) => "the size of volumeClaim is not a size, such as `10Gi`",
-        None if limit.is_some_and(|limit| !is_size(limit)) => "the sizeLimit of emptyDir is not a size, such as `1Gi`",
-        _ => return Ok(()),
-    };
-    Err(InvalidSpec::Storage(problem))
+    match (volume_claim, limit) {
+        (Some(_), _) if empty_dir.is_some() => {
+            Err(InvalidSpec::Storage("use one of emptyDir and volumeClaim".to_owned()))
+        }
+        (Some(_), _) if is_per_node(spec) => {
+            Err(InvalidSpec::Storage("a volumeClaim needs the placement Spread".to_owned()))
+        }
+        (Some(claim), _) => validate_size("size of volumeClaim", &claim.size, journal.retention_bytes),
+        // The Pod is evicted with its records at the limit. The retention excludes the segment that is written.
+        (None, Some(limit)) => {
+            let needed = journal.retention_bytes.saturating_add(journal.segment_bytes);
+            validate_size("sizeLimit of emptyDir", limit, needed)
+        }
+        (None, None) => Ok(()),
+    }
 }
 
-fn is_size(quantity: &Quantity) -> bool {
-    bytes(quantity).is_some_and(|bytes| bytes > 0)
+/// Validates that files of this size fit.
+fn validate_size(name: &str, size: &Quantity, needed: u64) -> Result<(), InvalidSpec> {
+    let shown = shown(&size.0);
+    match bytes(size) {
+        None | Some(0) => Err(InvalidSpec::Storage(format!("the {name} {shown:?} is not a size, such as `10Gi`"))),
+        Some(bytes) if bytes < needed => Err(InvalidSpec::Storage(format!(
+            "the {name} {shown:?} is smaller than the {needed} bytes of the files: increase it, or decrease \
+             spec.rotation.retention.maxSize"
+        ))),
+        Some(_) => Ok(()),
+    }
 }
 
 /// Returns whether agents accept a name: they use it as the prefix of file names.
@@ -207,10 +226,20 @@ mod tests {
             (json!({"storage": {"volumeClaim": {"size": "1Gi"}}, "placement": "PerNode"}), reason::INVALID_STORAGE),
             (json!({"storage": {"volumeClaim": {"size": "0"}}}), reason::INVALID_STORAGE),
             (json!({"storage": {"emptyDir": {"sizeLimit": "much"}}}), reason::INVALID_STORAGE),
+            (json!({"storage": {"emptyDir": {"sizeLimit": "1Gi"}}}), reason::INVALID_STORAGE),
+            (json!({"storage": {"volumeClaim": {"size": "1G"}}}), reason::INVALID_STORAGE),
         ] {
             let invalid = validate(&parse(fields.clone())).map_err(|invalid| invalid.reason());
             assert_eq!(invalid, Err(reason), "{fields}");
         }
+    }
+
+    #[test]
+    fn a_size_below_the_retention_is_described_with_the_needed_one() {
+        let spec = parse(json!({"storage": {"emptyDir": {"sizeLimit": "1Gi"}}}));
+        let expected = "spec.storage: the sizeLimit of emptyDir \"1Gi\" is smaller than the 1090519040 bytes of the \
+                        files: increase it, or decrease spec.rotation.retention.maxSize";
+        assert_eq!(validate(&spec).unwrap_err().to_string(), expected);
     }
 
     #[test]
@@ -220,7 +249,10 @@ mod tests {
             json!({"source": {"accept": ["Audit"], "recordsPerSecond": 1}}),
             json!({"rotation": {"maxSize": "1M", "maxAge": "90m", "retention": {"maxSize": "2M", "maxAge": "24h"}}}),
             json!({"storage": {"emptyDir": {"sizeLimit": "2Gi"}}, "placement": "PerNode"}),
-            json!({"storage": {"volumeClaim": {"size": 1024}}}),
+            json!({"storage": {"volumeClaim": {"size": 1 << 30}}}),
+            json!({
+                "storage": {"emptyDir": {"sizeLimit": "80Mi"}}, "rotation": {"retention": {"maxSize": "64Mi"}},
+            }),
         ] {
             assert_eq!(validate(&parse(fields.clone())), Ok(()), "{fields}");
         }

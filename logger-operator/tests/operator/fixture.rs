@@ -125,6 +125,10 @@ impl Cluster {
         self.api::<K>().patch(name, &PatchParams::default(), &Patch::Merge(patch)).await.unwrap();
     }
 
+    pub(crate) async fn patch_status<K: ApiObject<Scope = NamespaceResourceScope>>(&self, name: &str, patch: Value) {
+        self.api::<K>().patch_status(name, &PatchParams::default(), &Patch::Merge(patch)).await.unwrap();
+    }
+
     pub(crate) async fn delete<K: ApiObject<Scope = NamespaceResourceScope>>(&self, name: &str) {
         self.api::<K>().delete(name, &DeleteParams::default()).await.unwrap();
     }

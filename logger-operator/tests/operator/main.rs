@@ -14,6 +14,7 @@ mod observability;
 mod page;
 mod permissions;
 mod placement;
+mod rejected;
 mod status;
 mod versions;
 mod writes;
