@@ -4,13 +4,15 @@
 #   docker build --target logger-agent --tag logger-agent .
 #   docker build --target sbom --output sbom .
 #
-# Equal sources give equal programs. With `--build-arg SOURCE_DATE_EPOCH=$(git log -1 --pretty=%ct)` and the output option
-# `rewrite-timestamp=true` of BuildKit, equal sources give equal images.
+# Equal sources and base images give equal programs: select the latter with `--build-arg BASE=IMAGE@sha256:..`. With
+# `--build-arg SOURCE_DATE_EPOCH=$(git log -1 --pretty=%ct)` and the output option `rewrite-timestamp=true` of BuildKit,
+# they give equal images.
 
 # The compiler of rust-toolchain.toml.
 ARG RUST=1.95.0
+ARG BASE=rust:${RUST}-alpine
 
-FROM rust:${RUST}-alpine AS tools
+FROM ${BASE} AS tools
 ARG RUST
 ENV RUSTUP_TOOLCHAIN=${RUST}
 # The dependencies of each program are listed in it by cargo-auditable, and in files by cargo-cyclonedx.
