@@ -33,7 +33,8 @@ pub mod server;
 
 pub use authentication::{Authenticated, Authenticator};
 pub use certificates::{
-    CertificateError, Certificates, SelfManaged, SelfManagedConfig, SelfManagedError, SelfManagedRotation,
+    CertificateError, Certificates, ClientCa, ClientCertificate, SelfManaged, SelfManagedConfig, SelfManagedError,
+    SelfManagedRotation,
 };
 pub use handler::Handler;
 pub use kubewright_http::{Body, BodyError, BoxService, Peer};

@@ -66,12 +66,14 @@ pub struct Webhooks {
     admission: Vec<Webhook>,
     conversions: Vec<Conversion>,
     metrics: Arc<dyn MetricsProvider>,
+    requires_certificate: bool,
 }
 
 impl Webhooks {
     /// Creates an empty set.
     pub fn new() -> Self {
-        Webhooks { admission: Vec::new(), conversions: Vec::new(), metrics: Arc::new(NoopMetrics) }
+        let (admission, conversions, metrics) = (Vec::new(), Vec::new(), Arc::new(NoopMetrics));
+        Webhooks { admission, conversions, metrics, requires_certificate: false }
     }
 
     /// Adds a defaulter with the default options.
@@ -113,6 +115,17 @@ impl Webhooks {
         self
     }
 
+    /// Rejects admission reviews of clients without a certificate of the
+    /// [`ServerConfig::client_ca`](crate::serving::ServerConfig::client_ca), with code 401. Conversions need none: the
+    /// API server has no certificate for them (`newWebhookConverterFactory` in apiextensions-apiserver).
+    ///
+    /// [`ManagerBuilder::serve_webhooks`](crate::ManagerBuilder::serve_webhooks) does so if the server has a
+    /// `client_ca`.
+    pub fn require_client_certificate(mut self) -> Self {
+        self.requires_certificate = true;
+        self
+    }
+
     /// Validates the set: names, paths and options.
     ///
     /// # Errors
@@ -135,7 +148,8 @@ impl Webhooks {
     fn routes(&self) -> Router {
         let admission = self.admission.iter().fold(Router::new(), |router, Webhook { description, reviewer }| {
             let AdmissionWebhookDescription { path, kind, .. } = description;
-            router.post(path, AdmissionHandler::new(path, kind.clone(), Arc::clone(reviewer), &self.metrics))
+            let (kind, reviewer) = (kind.clone(), Arc::clone(reviewer));
+            router.post(path, AdmissionHandler::new(path, kind, reviewer, self.requires_certificate, &self.metrics))
         });
         let conversions = self.conversions.iter();
         conversions.fold(admission, |router, conversion| {

@@ -32,6 +32,8 @@ use kube::Client;
 use libtest_mimic::{Arguments, Failed, Trial};
 use tests::scenarios;
 
+use webhooks::ClientCredentials;
+
 fn main() -> ExitCode {
     envtest::exit_code(run(&Arguments::from_args()))
 }
@@ -40,13 +42,16 @@ fn main() -> ExitCode {
 struct Environment {
     assets: Assets,
     control_plane: ControlPlane,
+    /// With which the API server calls admission webhooks.
+    clients: ClientCredentials,
 }
 
 impl Environment {
     fn start(assets: &Assets) -> Result<Self, Box<dyn Error>> {
-        let control_plane = ControlPlane::start(assets)?;
+        let clients = ClientCredentials::create()?;
+        let control_plane = ControlPlane::start_with(assets, &[&clients.flag()])?;
         kubectl::install(&control_plane).map_err(|failed| failed.message().unwrap_or_default().to_owned())?;
-        Ok(Self { assets: assets.clone(), control_plane })
+        Ok(Self { assets: assets.clone(), control_plane, clients })
     }
 }
 

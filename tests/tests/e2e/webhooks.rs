@@ -1,6 +1,6 @@
 //! Webhooks that the real server calls over TLS, with a certificate authority that exists for one trial only.
 
-use std::{fs, sync::Arc, time::Duration};
+use std::{error::Error as StdError, fs, sync::Arc, time::Duration};
 
 use http::{Method, Request, header::WARNING};
 use k8s_openapi::{
@@ -21,7 +21,7 @@ use kube::{
 use kubewright_core::description::ConversionWebhookDescription;
 use kubewright_manager::{
     Webhook, Webhooks,
-    serving::{Certificates, Server, ServerConfig, ServerError},
+    serving::{Certificates, ClientCa, Server, ServerConfig, ServerError},
     webhooks::{AdmissionRequest, Denied, FieldError, Operation, Validator},
 };
 use libtest_mimic::{Failed, Trial};
@@ -34,7 +34,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::{Suite, client_trial};
+use super::{Suite, client, client_trial};
 
 /// The limit of every wait, in real time.
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -47,8 +47,65 @@ type Outcome = Result<(), Failed>;
 pub(super) fn trials(suite: &Arc<Suite>) -> Vec<Trial> {
     vec![
         client_trial(suite, "webhooks::objects_are_defaulted_and_validated", admission),
-        client_trial(suite, "webhooks::objects_are_converted", conversion),
+        authenticated_trial(suite, "webhooks::objects_are_converted", conversion),
+        authenticated_trial(suite, "webhooks::forged_reviews_are_rejected", forged_reviews),
     ]
+}
+
+/// Creates a trial with a client of the control plane, and a server that verifies the certificates of clients.
+fn authenticated_trial(
+    suite: &Arc<Suite>,
+    name: &str,
+    run: impl AsyncFnOnce(Client, ServerConfig) -> Outcome + Send + 'static,
+) -> Trial {
+    suite.test(name, move |environment| {
+        let authority = ClientCa::from_file(environment.clients.directory.path().join(AUTHORITY))?;
+        let config = ServerConfig::new("webhooks", 0).client_ca(authority);
+        tokio::runtime::Runtime::new()?.block_on(async { run(client(&environment.control_plane).await?, config).await })
+    })
+}
+
+const AUTHORITY: &str = "ca.crt";
+const KUBECONFIG: &str = "kubeconfig";
+const ADMISSION: &str = "admission.yaml";
+
+/// The certificate with which the API server calls admission webhooks.
+pub(super) struct ClientCredentials {
+    directory: TempDir,
+}
+
+impl ClientCredentials {
+    pub(super) fn create() -> Result<Self, Box<dyn StdError>> {
+        let directory = tempfile::tempdir()?;
+        let Credentials { authority, certificate, key } = Credentials::create(ExtendedKeyUsagePurpose::ClientAuth)?;
+        fs::write(directory.path().join(AUTHORITY), authority)?;
+        let user = json!({
+            "client-certificate-data": ByteString(certificate.into_bytes()),
+            "client-key-data": ByteString(key.into_bytes()),
+        });
+        let kubeconfig = directory.path().join(KUBECONFIG);
+        let users = json!([{ "name": "*", "user": user }]);
+        fs::write(&kubeconfig, json!({ "apiVersion": "v1", "kind": "Config", "users": users }).to_string())?;
+        let plugin = |name: &str| {
+            json!({ "name": name, "configuration": {
+                "apiVersion": "apiserver.config.k8s.io/v1",
+                "kind": "WebhookAdmissionConfiguration",
+                "kubeConfigFile": kubeconfig,
+            } })
+        };
+        let admission = json!({
+            "apiVersion": "apiserver.config.k8s.io/v1",
+            "kind": "AdmissionConfiguration",
+            "plugins": [plugin("MutatingAdmissionWebhook"), plugin("ValidatingAdmissionWebhook")],
+        });
+        fs::write(directory.path().join(ADMISSION), admission.to_string())?;
+        Ok(ClientCredentials { directory })
+    }
+
+    /// Returns the flag of kube-apiserver.
+    pub(super) fn flag(&self) -> String {
+        format!("--admission-control-config-file={}", self.directory.path().join(ADMISSION).display())
+    }
 }
 
 /// A server of webhooks on a free port.
@@ -62,12 +119,17 @@ struct Serving {
 
 impl Serving {
     fn start(webhooks: &Webhooks) -> Result<Self, Failed> {
+        Self::start_with(ServerConfig::new("webhooks", 0), webhooks)
+    }
+
+    fn start_with(config: ServerConfig, webhooks: &Webhooks) -> Result<Self, Failed> {
         let files = tempfile::tempdir()?;
         let (certificate, key) = (files.path().join("tls.crt"), files.path().join("tls.key"));
-        let Credentials { authority, server, server_key } = Credentials::create()?;
-        fs::write(&certificate, server)?;
-        fs::write(&key, server_key)?;
-        let server = Server::bind(ServerConfig::new("webhooks", 0), webhooks.router()?)?;
+        let credentials = Credentials::create(ExtendedKeyUsagePurpose::ServerAuth)?;
+        fs::write(&certificate, credentials.certificate)?;
+        fs::write(&key, credentials.key)?;
+        let authority = credentials.authority;
+        let server = Server::bind(config, webhooks.router()?)?;
         let (url, stop) = (format!("https://{}", server.local_address()), CancellationToken::new());
         let task = tokio::spawn(server.tls(Certificates::from_files(certificate, key)?).run(stop.clone()));
         Ok(Serving { url, authority, stop, task, _files: files })
@@ -87,25 +149,25 @@ impl Serving {
     }
 }
 
-/// A certificate authority, and a certificate of the loopback interface, in PEM.
+/// A certificate authority, and a certificate of the loopback interface with its key, in PEM.
 struct Credentials {
     authority: String,
-    server: String,
-    server_key: String,
+    certificate: String,
+    key: String,
 }
 
 impl Credentials {
-    fn create() -> Result<Self, rcgen::Error> {
+    fn create(usage: ExtendedKeyUsagePurpose) -> Result<Self, rcgen::Error> {
         let (key, mut params) = (KeyPair::generate()?, CertificateParams::default());
         params.distinguished_name.push(DnType::CommonName, "webhooks");
         params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
         let authority = params.self_signed(&key)?.pem();
         let issuer = Issuer::new(params, key);
         let (key, mut params) = (KeyPair::generate()?, CertificateParams::new(["127.0.0.1".to_owned()])?);
-        params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
+        params.extended_key_usages = vec![usage];
         params.use_authority_key_identifier_extension = true;
-        let server = params.signed_by(&key, &issuer)?.pem();
-        Ok(Credentials { authority, server, server_key: key.serialize_pem() })
+        let certificate = params.signed_by(&key, &issuer)?.pem();
+        Ok(Credentials { authority, certificate, key: key.serialize_pem() })
     }
 }
 
@@ -297,11 +359,48 @@ fn definition(client_config: &WebhookClientConfig) -> Value {
     })
 }
 
-/// Objects of two versions are written and read in the other one.
-async fn conversion(client: Client) -> Outcome {
+/// A review that is not of the API server is rejected: only the API server has a certificate.
+async fn forged_reviews(client: Client, config: ServerConfig) -> Outcome {
+    const NAMESPACE: &str = "forged-reviews";
+    let labels = [("kubernetes.io/metadata.name".to_owned(), NAMESPACE.to_owned())];
+    let selector = LabelSelector { match_labels: Some(labels.into()), ..LabelSelector::default() };
+    let webhook = Webhook::validating::<ConfigMap>(Levels).name("forged.example.com").namespace_selector(selector);
+    let path = webhook.description().path.clone();
+    let webhooks = Webhooks::new().webhook(webhook).require_client_certificate();
+    let serving = Serving::start_with(config, &webhooks)?;
+    tests::namespace(&client, NAMESPACE).await;
+    let configurations: Api<ValidatingWebhookConfiguration> = Api::all(client.clone());
+    let configuration = webhooks.validating_configuration("forged-reviews", |path| serving.client_config(path));
+    configurations.create(&PostParams::default(), &configuration).await?;
+    let maps: Api<ConfigMap> = Api::namespaced(client, NAMESPACE);
+    let create = async |level| maps.create(&PostParams::default(), &config_map(level, Some(level))).await;
+    let denied = async {
+        while create("loud").await.is_ok() {
+            maps.delete("loud", &DeleteParams::default()).await?;
+            sleep(POLL).await;
+        }
+        Ok::<_, Error>(())
+    };
+    timeout(TIMEOUT, denied).await??;
+    create("quiet").await?;
+
+    let mut stranger = kube::Config::new(serving.url.parse()?);
+    stranger.accept_invalid_certs = true;
+    let review = json!({ "apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": { "uid": "1" } });
+    let request = Request::post(path).header("content-type", "application/json");
+    let request = request.body(kube::client::Body::from(review.to_string().into_bytes()))?;
+    let response = Client::try_from(stranger)?.send(request).await?;
+    assert_eq!(response.status(), 401);
+    configurations.delete("forged-reviews", &DeleteParams::default()).await?;
+    serving.stop().await
+}
+
+/// Objects of two versions are written and read in the other one. The API server has no certificate for conversions.
+async fn conversion(client: Client, config: ServerConfig) -> Outcome {
     let description = ConversionWebhookDescription::new(GROUP, "Gauge", "gauges");
     let path = description.path.clone();
-    let serving = Serving::start(&Webhooks::new().conversion(description, convert))?;
+    let webhooks = Webhooks::new().conversion(description, convert).require_client_certificate();
+    let serving = Serving::start_with(config, &webhooks)?;
     let definition = serde_json::from_value(definition(&serving.client_config(&path)))?;
     tests::install(&client, [definition]).await;
     let api = |version: &str| -> Api<DynamicObject> {

@@ -108,9 +108,14 @@ impl ManagerBuilder {
     ///
     /// The webhooks start before the caches, which can need them to convert objects, and stop after them. For the same
     /// reason the process is ready while caches sync: a webhook that reads an informer waits for its sync. Their
-    /// configurations are rendered from the [description](Self::describe).
+    /// configurations are rendered from the [description](Self::describe). With a
+    /// [`client_ca`](ServerConfig::client_ca), admission reviews need the certificate of a client.
     pub fn serve_webhooks(mut self, config: ServerConfig, certificates: Certificates, webhooks: &Webhooks) -> Self {
-        let router = webhooks.router().map_err(BuildError::from);
+        let router = match config.has_client_ca() {
+            true => webhooks.clone().require_client_certificate().router(),
+            false => webhooks.router(),
+        };
+        let router = router.map_err(BuildError::from);
         match router.and_then(|router| Ok(Server::bind(config, router)?)) {
             Ok(server) => {
                 let name = server.name().to_owned();

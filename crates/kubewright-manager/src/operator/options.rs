@@ -51,6 +51,10 @@ pub struct ProcessOptions {
     /// The directory of `tls.crt` and `tls.key` of the webhooks; by default the operator issues their certificate.
     #[arg(long, env, value_name = "DIR")]
     pub webhook_cert_path: Option<PathBuf>,
+    /// The file of the authorities whose certificates clients of admission webhooks must have; by default they need
+    /// none. The API server must be configured with a certificate.
+    #[arg(long, env, value_name = "FILE")]
+    pub webhook_client_ca: Option<PathBuf>,
     /// The URL of the webhooks, such as `https://127.0.0.1:9443`, if the operator runs outside of the cluster.
     #[arg(long, env, value_name = "URL")]
     pub webhook_url: Option<String>,

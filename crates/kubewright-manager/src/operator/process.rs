@@ -12,7 +12,7 @@ use super::{Operator, ProcessOptions, Setup};
 use crate::{
     crds::Definitions,
     manager::{BoxError, Manager, ManagerBuilder, Replicas, WebhookCertificates},
-    serving::{Authenticator, Certificates, MetricsHandler, Router, Server, ServerConfig},
+    serving::{Authenticator, Certificates, ClientCa, MetricsHandler, Router, Server, ServerConfig},
 };
 
 /// Returns a configuration for clients that send no request.
@@ -131,7 +131,10 @@ impl<O: Args + Clone + Send + Sync + 'static> Operator<O> {
         let prefix = process.name_prefix.as_deref().unwrap_or(self.name);
         let source = WebhookCertificates::select(directory, url, prefix);
         let (manager, certificates) = manager.webhook_certificates(&source, &description, metrics)?;
-        let config = ServerConfig::new("webhook", 0).address(process.webhook_bind_address);
+        let mut config = ServerConfig::new("webhook", 0).address(process.webhook_bind_address);
+        if let Some(path) = process.webhook_client_ca.as_ref().filter(|_| !describes_only) {
+            config = config.client_ca(ClientCa::from_file(path)?);
+        }
         Ok(manager.serve_webhooks(config.describes_only(describes_only), certificates, &webhooks))
     }
 }

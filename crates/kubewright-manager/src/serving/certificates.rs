@@ -1,6 +1,7 @@
 //! Certificates of servers: from files that are replaced at run time, self-signed, or from a Secret that the operator
 //! manages.
 
+mod client_ca;
 mod files;
 mod pair;
 mod self_managed;
@@ -23,8 +24,10 @@ use rustls::{
 };
 use tokio::{task::spawn_blocking, time::sleep};
 
+pub use client_ca::{ClientCa, ClientCertificate};
 pub use self_managed::{SelfManaged, SelfManagedConfig, SelfManagedError, SelfManagedRotation};
 
+pub(super) use client_ca::extensions;
 use files::Files;
 use pair::Pair;
 use self_signed::SelfSigned;

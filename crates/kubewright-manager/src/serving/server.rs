@@ -16,7 +16,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    certificates::Certificates,
+    certificates::{self, Certificates, ClientCa},
     router::{RouteError, Router},
 };
 
@@ -174,7 +174,7 @@ impl Server {
         let listener = listener.and_then(TcpListener::from_std).map_err(listen_error)?;
         let mut server = kubewright_http::Server::new(&*name, listener).limits(config.limits).status(status);
         if let Some(certificates) = &certificates {
-            let tls = Tls::new(Arc::new(certificates.clone()));
+            let tls = tls(certificates, config.client_ca.as_ref());
             server = server.tls(tls.map_err(|source| ServerError::Tls { name: name.clone(), source: source.into() })?);
         }
         tracing::info!(server = name, %address, tls = certificates.is_some(), "serving");
@@ -191,6 +191,16 @@ impl Server {
             }),
             () = polled => Ok(()),
         }
+    }
+}
+
+fn tls(certificates: &Certificates, clients: Option<&ClientCa>) -> Result<Tls, rustls::Error> {
+    let certificates = Arc::new(certificates.clone());
+    match clients {
+        Some(clients) => {
+            Ok(Tls::with_client_verifier(certificates, clients.verifier())?.identify(certificates::extensions))
+        }
+        None => Tls::new(certificates),
     }
 }
 

@@ -21,6 +21,8 @@ pub(super) struct ReviewType {
 /// A request that is not a review, or that cannot be answered with one.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ReviewError {
+    #[error("the client has no certificate; configure the API server with one for admission webhooks")]
+    Unauthorized,
     #[error("the content type is `{0}`: expected `application/json`")]
     ContentType(String),
     #[error("the body is empty: expected a review")]
@@ -44,6 +46,7 @@ pub(super) enum ReviewError {
 impl ReviewError {
     fn code(&self) -> (StatusCode, &'static str) {
         match self {
+            ReviewError::Unauthorized => (StatusCode::UNAUTHORIZED, "Unauthorized"),
             ReviewError::ContentType(_) => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "UnsupportedMediaType"),
             ReviewError::Encode(_) => (StatusCode::INTERNAL_SERVER_ERROR, "InternalError"),
             _ => (StatusCode::BAD_REQUEST, "BadRequest"),

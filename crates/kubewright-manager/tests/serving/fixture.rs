@@ -84,7 +84,11 @@ impl Running {
     }
 
     pub(crate) async fn start_tls(certificates: &Certificates) -> Self {
-        Self::run(Server::bind(config(), router()).unwrap().tls(certificates.clone()))
+        Self::start_with(config(), router(), certificates).await
+    }
+
+    pub(crate) async fn start_with(config: ServerConfig, router: Router, certificates: &Certificates) -> Self {
+        Self::run(Server::bind(config, router).unwrap().tls(certificates.clone()))
     }
 
     fn run(server: Server) -> Self {

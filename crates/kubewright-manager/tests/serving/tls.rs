@@ -6,20 +6,23 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use http::Method;
-use kubewright_manager::serving::Certificates;
-use rcgen::{CertificateParams, KeyPair, date_time_ymd};
+use bytes::Bytes;
+use http::{Method, Request, StatusCode};
+use hyper_util::rt::TokioIo;
+use kubewright_manager::serving::{Certificates, ClientCa, ClientCertificate, Handler, Router, handler::text};
+use rcgen::{BasicConstraints, CertificateParams, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair, date_time_ymd};
 use rustls::{
-    ClientConfig, RootCertStore, SupportedProtocolVersion,
+    ClientConfig, ConfigBuilder, RootCertStore, SupportedProtocolVersion,
+    client::WantsClientCert,
     crypto::ring,
-    pki_types::{CertificateDer, ServerName},
+    pki_types::{CertificateDer, PrivateKeyDer, ServerName, pem::PemObject},
     version::{TLS12, TLS13},
 };
 use tempfile::TempDir;
 use tokio::{io::AsyncWriteExt, net::TcpStream};
 use tokio_rustls::{TlsConnector, client::TlsStream};
 
-use crate::fixture::{Client, Running, read_to_end, soon};
+use crate::fixture::{Client, Running, config, read_to_end, soon};
 
 /// A certificate of `localhost` and its key, in PEM format.
 pub(crate) struct Pem {
@@ -80,16 +83,29 @@ impl PemFiles {
     }
 }
 
-fn connector(trusted: &CertificateDer<'static>, versions: &[&'static SupportedProtocolVersion]) -> TlsConnector {
+fn client_config(
+    trusted: &CertificateDer<'static>,
+    versions: &[&'static SupportedProtocolVersion],
+) -> ConfigBuilder<ClientConfig, WantsClientCert> {
     let mut roots = RootCertStore::empty();
     roots.add(trusted.clone()).unwrap();
-    let mut config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+    ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_protocol_versions(versions)
         .unwrap()
         .with_root_certificates(roots)
-        .with_no_client_auth();
+}
+
+fn connector(trusted: &CertificateDer<'static>, versions: &[&'static SupportedProtocolVersion]) -> TlsConnector {
+    let mut config = client_config(trusted, versions).with_no_client_auth();
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     TlsConnector::from(Arc::new(config))
+}
+
+/// Returns a connector with the certificate of a client.
+fn connector_of_client(trusted: &CertificateDer<'static>, client: &Pem) -> TlsConnector {
+    let key = PrivateKeyDer::from_pem_slice(client.key.as_bytes()).unwrap();
+    let config = client_config(trusted, rustls::ALL_VERSIONS).with_client_auth_cert(vec![client.der.clone()], key);
+    TlsConnector::from(Arc::new(config.unwrap()))
 }
 
 async fn handshake(running: &Running, connector: TlsConnector) -> std::io::Result<TlsStream<TcpStream>> {
@@ -140,4 +156,67 @@ async fn a_failed_handshake_does_not_affect_other_connections() {
     drop(client);
     running.stop().await.unwrap();
     assert_eq!(read_to_end(&mut silent).await, "");
+}
+
+/// An authority, and the certificate of a client that it signed.
+struct Authority {
+    files: PemFiles,
+    client: Pem,
+}
+
+impl Authority {
+    fn new() -> Self {
+        let (key, mut params) = (KeyPair::generate().unwrap(), CertificateParams::default());
+        params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
+        let certificate = params.self_signed(&key).unwrap();
+        let (der, pem, key_pem) = (certificate.der().clone(), certificate.pem(), key.serialize_pem());
+        let files = PemFiles::new(&Pem { der, certificate: pem, key: key_pem });
+        let (client_key, mut client) = (KeyPair::generate().unwrap(), CertificateParams::default());
+        client.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
+        let signed = client.signed_by(&client_key, &Issuer::new(params, key)).unwrap();
+        let (der, certificate) = (signed.der().clone(), signed.pem());
+        Authority { files, client: Pem { der, certificate, key: client_key.serialize_pem() } }
+    }
+}
+
+fn has_certificate() -> impl Handler {
+    |request: Request<Bytes>| async move {
+        text(StatusCode::OK, request.extensions().get::<ClientCertificate>().is_some().to_string())
+    }
+}
+
+#[tokio::test]
+async fn certificates_of_clients_are_verified() {
+    let certificates = Certificates::self_signed(["localhost"]).unwrap();
+    let trusted = certificates.chain()[0].clone();
+    let authority = Authority::new();
+    let config = config().client_ca(ClientCa::from_file(&authority.files.certificate).unwrap());
+    let router = Router::new().get("/certificate", has_certificate());
+    let running = Running::start_with(config, router, &certificates).await;
+    for version in [&TLS12, &TLS13] {
+        let anonymous = handshake(&running, connector(&trusted, &[version])).await.unwrap();
+        assert_eq!(Client::new(anonymous).await.get("/certificate").await, (200, "false".to_owned()));
+    }
+    let known = handshake(&running, connector_of_client(&trusted, &authority.client)).await.unwrap();
+    assert_eq!(Client::new(known).await.get("/certificate").await, (200, "true".to_owned()));
+    // With TLS 1.3, the client sees the rejection of its certificate at its first read.
+    let foreign = connector_of_client(&trusted, &Authority::new().client);
+    if let Ok(stream) = handshake(&running, foreign).await {
+        let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.unwrap();
+        let request = crate::fixture::request(Method::GET, "/certificate", "");
+        let (response, _) = soon(async { tokio::join!(sender.send_request(request), connection) }).await;
+        assert!(response.is_err(), "{response:?}");
+    }
+    running.stop().await.unwrap();
+}
+
+#[test]
+fn a_file_without_an_authority_is_an_error() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("ca.crt");
+    let error = ClientCa::from_file(&path).unwrap_err().to_string();
+    assert!(error.starts_with("cannot read the certificate `"), "{error}");
+    std::fs::write(&path, "no certificate").unwrap();
+    let error = ClientCa::from_file(&path).unwrap_err().to_string();
+    assert!(error.ends_with("ca.crt`: it contains no section `CERTIFICATE` in PEM format"), "{error}");
 }

@@ -13,7 +13,7 @@ use super::{
     pair::{Pair, PairError},
 };
 
-const CERTIFICATE: &str = "certificate";
+pub(super) const CERTIFICATE: &str = "certificate";
 const KEY: &str = "private key";
 
 /// The maximum size of a file: that of a Secret.
@@ -58,7 +58,7 @@ impl Files {
     }
 }
 
-fn read(content: &'static str, path: &Path) -> Result<Vec<u8>, CertificateError> {
+pub(super) fn read(content: &'static str, path: &Path) -> Result<Vec<u8>, CertificateError> {
     let read = || {
         let mut bytes = Vec::new();
         File::open(path)?.take(MAX_SIZE + 1).read_to_end(&mut bytes)?;
@@ -70,6 +70,6 @@ fn read(content: &'static str, path: &Path) -> Result<Vec<u8>, CertificateError>
     read().map_err(|source| CertificateError::Read { content, path: path.to_owned(), source: Arc::new(source) })
 }
 
-fn parse_error(content: &'static str, path: &Path, reason: String) -> CertificateError {
+pub(super) fn parse_error(content: &'static str, path: &Path, reason: String) -> CertificateError {
     CertificateError::Parse { content, path: path.to_owned(), reason }
 }

@@ -7,6 +7,8 @@ use std::{
 
 use kubewright_http::Limits;
 
+use crate::serving::ClientCa;
+
 /// The name, address and limits of a [`Server`](super::Server).
 ///
 /// The limits are those of controller-runtime where it has one.
@@ -15,6 +17,7 @@ pub struct ServerConfig {
     pub(super) name: String,
     pub(super) address: SocketAddr,
     pub(super) limits: Limits,
+    pub(super) client_ca: Option<ClientCa>,
     pub(super) describes_only: bool,
 }
 
@@ -30,6 +33,7 @@ impl ServerConfig {
                 write_timeout: Duration::from_secs(90),
                 ..Limits::default()
             },
+            client_ca: None,
             describes_only: false,
         }
     }
@@ -95,6 +99,20 @@ impl ServerConfig {
     pub fn idle_timeout(mut self, timeout: Duration) -> Self {
         (self.limits.idle_timeout, self.limits.write_timeout) = (timeout, timeout);
         self
+    }
+
+    /// Verifies the certificates of clients: with one of another authority, the handshake fails. Clients without a
+    /// certificate are served, except by the admission webhooks of a manager. A handler recognizes the others by the
+    /// extension [`ClientCertificate`](crate::serving::ClientCertificate) of their requests.
+    #[must_use]
+    pub fn client_ca(mut self, authorities: ClientCa) -> Self {
+        self.client_ca = Some(authorities);
+        self
+    }
+
+    /// Returns whether certificates of clients are verified.
+    pub(crate) fn has_client_ca(&self) -> bool {
+        self.client_ca.is_some()
     }
 
     /// Uses no port if true: the server can be [described](super::Server::describe), but not run.

@@ -17,7 +17,7 @@ use super::{
     reviewer::Reviewer,
 };
 use crate::{
-    serving::Handler,
+    serving::{ClientCertificate, Handler},
     webhooks::{
         metrics::{self, RequestMetrics},
         wire::{self, ReviewError},
@@ -30,6 +30,7 @@ pub(in crate::webhooks) struct AdmissionHandler {
     kind: KindDescription,
     expected: GroupVersionKind,
     reviewer: Arc<dyn Reviewer>,
+    requires_certificate: bool,
     requests: RequestMetrics,
     panics: Arc<dyn Counter>,
 }
@@ -39,6 +40,7 @@ impl AdmissionHandler {
         path: &str,
         kind: KindDescription,
         reviewer: Arc<dyn Reviewer>,
+        requires_certificate: bool,
         provider: &Arc<dyn MetricsProvider>,
     ) -> Self {
         let KindDescription { group, version, kind: name, .. } = kind.clone();
@@ -47,6 +49,7 @@ impl AdmissionHandler {
             kind,
             expected: GroupVersionKind { group: group.into(), version: version.into(), kind: name.into() },
             reviewer,
+            requires_certificate,
             requests: RequestMetrics::new(Arc::clone(provider), path),
             panics: metrics::panics(provider.as_ref()),
         }
@@ -54,6 +57,9 @@ impl AdmissionHandler {
 
     /// Returns the review with the decision.
     async fn respond(&self, request: &Request<Bytes>) -> Result<Bytes, ReviewError> {
+        if self.requires_certificate && request.extensions().get::<ClientCertificate>().is_none() {
+            return Err(ReviewError::Unauthorized);
+        }
         wire::check_content_type(request.headers())?;
         let review = Review::parse(request.body())?;
         let decision = match self.decide(&review).await {
