@@ -191,7 +191,7 @@ pub use crate::{
     },
     authorization::recorder::Authorization,
     handlers::load::LoadError,
-    response::api_response::Body,
+    response::body::Body,
     server::{api_server::ApiServer, builder::Builder},
     testing::{
         actions::{Action, Actions, PatchType},

@@ -1,4 +1,4 @@
-//! Kinds as plain data: their names, scope and subresources.
+//! Kinds as plain data: their names, scope, subresources and selectable fields.
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceSubresourceScale;
 
@@ -23,6 +23,8 @@ pub(crate) struct Kind {
     pub(crate) has_status: bool,
     /// The paths of `/scale`, if it is served.
     pub(crate) scale: Option<ScalePaths>,
+    /// The paths of fields for field selectors, without the leading dot, beside those of every kind.
+    pub(crate) selectable: Vec<String>,
     /// The group under which objects are stored and validated: `events.k8s.io` shares the storage of the core group.
     pub(crate) storage_group: String,
     /// Whether the kind is defined by a CustomResourceDefinition.

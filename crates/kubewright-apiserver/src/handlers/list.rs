@@ -37,7 +37,7 @@ pub(crate) async fn list(state: &ControlledState, request: &ResourceRequest) -> 
     check_options(request)?;
     request.query.integer("timeoutSeconds")?;
     let limit = limit(request)?;
-    let selector = Selector::from_query(&request.query, &request.kind)?;
+    let selector = Selector::from_query(&request.query, &request.kind, request.kind.strategy)?;
     let token = request.query.get("continue").map(Token::decode).transpose().map_err(invalid_token)?;
     let requested = get::version(request).map_err(invalid_version)?;
     let at = match &token {

@@ -88,7 +88,7 @@ impl Watch {
             encoding: request.encoding,
             resource: request.kind.storage_key(),
             namespace: request.namespace.clone(),
-            selector: Selector::from_query(&request.query, &request.kind)?,
+            selector: Selector::from_query(&request.query, &request.kind, request.kind.strategy)?,
             resource_version: current,
             initial: Vec::new().into_iter(),
             send_initial_events_end: start == Start::Everything { with_bookmark: true },

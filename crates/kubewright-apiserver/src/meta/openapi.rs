@@ -61,11 +61,11 @@ pub(crate) fn v3(
     }
     let document = document(state, cache, group, version);
     match Query::parse(parts.uri.query().unwrap_or_default()).get("hash") {
-        None => document.respond(parts, Caching::NoCache),
-        Some(hash) if hash == document.hash() => document.respond(parts, Caching::Immutable),
+        None => document.respond(parts, Caching::NoCache).into(),
+        Some(hash) if hash == document.hash() => document.respond(parts, Caching::Immutable).into(),
         Some(_) => {
             let url = document_url(&prefix(group, version), document.hash());
-            document.redirect(url)
+            document.redirect(url).into()
         }
     }
 }
@@ -81,7 +81,7 @@ pub(crate) fn v2(state: &State, cache: &mut DocumentCache, parts: &Parts) -> Api
         0 => Document::json(&all_kinds(state)),
         _ => Document::new(gnostic::MEDIA_TYPES[0], gnostic::document(&all_kinds(state)).into()),
     };
-    cached(state, cache, V2_KEYS[format], fingerprint, build).respond(parts, Caching::NoCache)
+    cached(state, cache, V2_KEYS[format], fingerprint, build).respond(parts, Caching::NoCache).into()
 }
 
 /// Returns the index of the first format that a client accepts. Each format has several media types.

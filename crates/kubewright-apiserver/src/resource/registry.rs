@@ -61,8 +61,6 @@ enum Source {
 pub(crate) struct CustomResource {
     pub(crate) validator: Option<Arc<Validator>>,
     pub(crate) versions: Arc<Versions>,
-    /// The paths of fields for field selectors, without the leading dot.
-    pub(crate) selectable: Vec<String>,
     pub(crate) columns: Columns,
     /// The warning that every request for a deprecated version returns.
     warning: Option<String>,
@@ -98,6 +96,7 @@ impl Resource {
             namespaced: facts.namespaced,
             has_status: facts.has_status,
             scale: facts.has_scale.then(paths),
+            selectable: owned(facts.strategy.selectable),
             storage_group: facts.storage_group.to_owned(),
             is_custom: false,
             field_order: FieldOrder::of_kind(&group_version(facts.group, facts.version), facts.kind),
@@ -122,6 +121,7 @@ impl Resource {
             namespaced: spec.scope == "Namespaced",
             has_status: version.subresources.as_ref().is_some_and(|sub| sub.status.is_some()),
             scale: version.subresources.as_ref().and_then(|sub| sub.scale.clone()),
+            selectable: version.selectable_fields.iter().flatten().map(selectable_path).collect(),
             storage_group: spec.group.clone(),
             is_custom: true,
             field_order: FieldOrder::Sorted,
@@ -130,7 +130,6 @@ impl Resource {
         let custom = CustomResource {
             validator: versions.validator(&version.name).cloned(),
             versions: versions.clone(),
-            selectable: version.selectable_fields.iter().flatten().map(selectable_path).collect(),
             columns: Columns::of(version.additional_printer_columns.as_deref().unwrap_or_default()),
             warning: version.deprecated.unwrap_or(false).then(|| deprecation(spec, version)),
         };

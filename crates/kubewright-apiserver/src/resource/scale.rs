@@ -7,8 +7,13 @@ use k8s_openapi::{
 use serde_json::{Map, Value, json};
 
 use crate::{
-    api::{error::FieldError, go, kind::ScalePaths, object::Object},
-    resource::{registry::Resource, selector},
+    api::{
+        error::FieldError,
+        go,
+        kind::{Kind, ScalePaths},
+        object::Object,
+    },
+    resource::selector,
 };
 
 const MAP: &str = "map[string]interface{}";
@@ -30,11 +35,11 @@ pub(crate) fn check(object: &Object, paths: &ScalePaths, status_only: bool) -> V
 ///
 /// # Errors
 /// A field has the wrong type.
-pub(crate) fn of_object(resource: &Resource, object: &Object, paths: &ScalePaths) -> Result<Scale, String> {
+pub(crate) fn of_object(kind: &Kind, object: &Object, paths: &ScalePaths) -> Result<Scale, String> {
     let spec = integer(&object.body, &paths.spec_replicas_path)?;
     let status = integer(&object.body, &paths.status_replicas_path)?;
-    let selector = match resource.is_custom {
-        false => object.field("spec.selector").map(|selector| selector_text(resource, selector)),
+    let selector = match kind.is_custom {
+        false => object.field("spec.selector").map(|selector| selector_text(kind, selector)),
         true => selector_path(paths).map_or(Ok(None), |path| text(&object.body, path))?.map(str::to_owned),
     };
     // Objects that are older than the scale subresource can have larger counts. The real server truncates them too.
@@ -50,8 +55,8 @@ pub(crate) fn of_object(resource: &Resource, object: &Object, paths: &ScalePaths
 }
 
 /// Formats the selector of a built-in kind: a label selector, or labels for a replication controller.
-fn selector_text(resource: &Resource, selector: &Value) -> String {
-    match resource.kind.as_str() {
+fn selector_text(kind: &Kind, selector: &Value) -> String {
+    match kind.kind.as_str() {
         "ReplicationController" => selector::to_text(&json!({ "matchLabels": selector })),
         _ => selector::to_text(selector),
     }

@@ -10,9 +10,10 @@ use kubewright_names::validation;
 use crate::{
     api::{
         error::{ApiError, Result},
+        kind::Kind,
         object::Object,
     },
-    resource::registry::Resource,
+    resource::strategy::Strategy,
     wire::request::Query,
 };
 
@@ -28,11 +29,11 @@ pub(crate) struct Selector {
 
 impl Selector {
     /// Parses `labelSelector` and `fieldSelector` of a query.
-    pub(crate) fn from_query(query: &Query, kind: &Resource) -> Result<Self> {
+    pub(crate) fn from_query(query: &Query, kind: &Kind, strategy: &Strategy) -> Result<Self> {
         let labels = query.get("labelSelector").map(parse_labels).transpose().map_err(ApiError::bad_request)?;
         let fields = query
             .get("fieldSelector")
-            .map(|text| fields::parse(text, kind))
+            .map(|text| fields::parse(text, kind, strategy))
             .transpose()
             .map_err(ApiError::bad_request)?;
         Ok(Self { labels: labels.unwrap_or_default(), fields: fields.unwrap_or_default() })

@@ -1,5 +1,7 @@
 //! Strategies: the resource-specific steps between a request and the storage, as in the registries of kube-apiserver.
 
+use serde_json::{Map, Value};
+
 use crate::{
     api::{
         endpoint::{Endpoint, PodSubresource},
@@ -8,8 +10,17 @@ use crate::{
         object::{Object, Stored},
     },
     authorization::user::User,
-    resource::built_in::{Fields, rules::Rule},
 };
+
+/// A validation rule of one or several kinds. It appends its errors.
+pub(crate) type Rule = fn(&Change<'_>, &mut Vec<FieldError>);
+
+/// An object to validate, with the object that it replaces.
+pub(crate) struct Change<'a> {
+    pub(crate) endpoint: &'a Endpoint,
+    pub(crate) object: &'a Object,
+    pub(crate) old: Option<&'a Object>,
+}
 
 /// How the objects of one resource are defaulted, prepared, validated, stored and deleted.
 ///
@@ -69,7 +80,7 @@ pub(crate) struct Strategy {
     /// The selector must match the labels of the template.
     pub(crate) selects_its_template: bool,
     /// Defaults that the schema cannot express.
-    pub(crate) defaults: &'static [fn(&mut Fields)],
+    pub(crate) defaults: &'static [fn(&mut Map<String, Value>)],
     /// Defaults of the complete object, after those of the schema.
     pub(crate) default: fn(&mut Object) -> Result<()>,
     /// Sets the fields of a new object that identify the user who creates it.

@@ -1,14 +1,13 @@
 //! The responses of the server.
 
-use std::{borrow::Cow, collections::BTreeSet, convert::Infallible, sync::Arc};
+use std::{borrow::Cow, collections::BTreeSet, sync::Arc};
 
-use bytes::Bytes;
 use futures::StreamExt;
 use http::{
     HeaderValue, Response, StatusCode,
-    header::{CONTENT_TYPE, RETRY_AFTER, WARNING},
+    header::{RETRY_AFTER, WARNING},
 };
-use http_body_util::{BodyExt, Full, StreamBody, combinators::UnsyncBoxBody};
+use http_body_util::{BodyExt, StreamBody};
 use k8s_openapi::{api::autoscaling::v1::Scale, apimachinery::pkg::apis::meta::v1::Status};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -21,6 +20,7 @@ use crate::{
     handlers::{list::Page, request::ResourceRequest, watch::Watch},
     lifecycle::deletion::Deleted,
     response::{
+        body::{Body, full, response},
         document::DocumentResponse,
         objects::ObjectResponse,
         table,
@@ -37,9 +37,6 @@ use crate::{
 const MAX_WARNINGS_LENGTH: usize = 4 << 10;
 /// The number of characters of a truncated warning.
 const TRUNCATED_WARNING_LENGTH: usize = 256;
-
-/// The body of a response: complete, or the stream of events of a watch.
-pub type Body = UnsyncBoxBody<Bytes, Infallible>;
 
 /// The response to a request, before it is encoded.
 #[derive(Debug)]
@@ -160,6 +157,12 @@ impl From<ApiError> for ApiResponse {
     }
 }
 
+impl From<DocumentResponse> for ApiResponse {
+    fn from(response: DocumentResponse) -> Self {
+        Self::Document(Box::new(response))
+    }
+}
+
 impl From<TooLargeResourceVersion> for ApiResponse {
     fn from(error: TooLargeResourceVersion) -> Self {
         if error.is_watch { Self::WatchError(error.into_status()) } else { Self::Error(error.into_status()) }
@@ -225,17 +228,6 @@ fn error_response(status: &Status, encoding: Encoding) -> Response<Body> {
 fn code(status: &Status) -> StatusCode {
     let code = status.code.and_then(|code| u16::try_from(code).ok()).and_then(|code| StatusCode::from_u16(code).ok());
     code.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
-}
-
-pub(crate) fn full(bytes: impl Into<Bytes>) -> Body {
-    Full::new(bytes.into()).boxed_unsync()
-}
-
-pub(crate) fn response(code: StatusCode, content_type: &'static str, body: Body) -> Response<Body> {
-    let mut response = Response::new(body);
-    *response.status_mut() = code;
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
-    response
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::{
     api::field_order::FieldOrder,
-    response::api_response::{ApiResponse, Body, full, response},
+    response::body::{Body, full, response},
 };
 
 /// The lifetime of a document that is requested by its hash.
@@ -48,23 +48,19 @@ impl Document {
     }
 
     /// Returns the response to a request: the document, or 304 if the client has it already.
-    pub(crate) fn respond(self, parts: &Parts, caching: Caching) -> ApiResponse {
+    pub(crate) fn respond(self, parts: &Parts, caching: Caching) -> DocumentResponse {
         let etags = parts.headers.get(IF_NONE_MATCH).and_then(|value| value.to_str().ok()).unwrap_or_default();
         let is_cached = etags.split(',').any(|etag| etag.trim().trim_start_matches("W/") == self.etag());
-        ApiResponse::Document(Box::new(DocumentResponse {
+        DocumentResponse {
             payload: if is_cached { Payload::NotModified } else { Payload::Full },
             caching,
             document: self,
-        }))
+        }
     }
 
     /// Returns the redirect for a request with an outdated hash.
-    pub(crate) fn redirect(self, to: String) -> ApiResponse {
-        ApiResponse::Document(Box::new(DocumentResponse {
-            payload: Payload::Redirect(to),
-            caching: Caching::NoCache,
-            document: self,
-        }))
+    pub(crate) fn redirect(self, to: String) -> DocumentResponse {
+        DocumentResponse { payload: Payload::Redirect(to), caching: Caching::NoCache, document: self }
     }
 
     fn etag(&self) -> String {

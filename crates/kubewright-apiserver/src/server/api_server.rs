@@ -18,8 +18,6 @@ use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 use tower::BoxError;
 
-#[cfg(feature = "serve")]
-use crate::server::metrics::{self, Metrics};
 use crate::{
     api::{
         depth::{self, WithStack},
@@ -35,14 +33,18 @@ use crate::{
     },
     meta::openapi::DocumentCache,
     resource::webhook_conversions::ConvertFunction,
-    response::api_response::{ApiResponse, Body},
+    response::{api_response::ApiResponse, body::Body},
     server::{
         access::{self, Identity},
-        builder::Builder,
         dispatch::{self, Dispatched, Input},
     },
-    storage::{shared::SharedState, state::State},
-    wire::{body::MAX_BODY_BYTES, content::Encoding, negotiation},
+    storage::state::State,
+    wire::{MAX_BODY_BYTES, content::Encoding, negotiation},
+};
+#[cfg(feature = "serve")]
+use crate::{
+    server::metrics::{self, Metrics},
+    storage::shared::SharedState,
 };
 
 /// The maximum time that a request waits for a resource version that is larger than the current one.
@@ -73,18 +75,6 @@ impl fmt::Debug for WebhookClient {
 }
 
 impl ApiServer {
-    /// Starts a server with the built-in kinds and the namespaces that every cluster has.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::builder().build()
-    }
-
-    /// Creates a builder for a server with custom options.
-    #[must_use]
-    pub fn builder() -> Builder {
-        Builder::new()
-    }
-
     /// Creates a server with a state.
     pub(crate) fn from_state(state: State, collector: Option<GarbageCollector>) -> Self {
         let identity = if state.authenticator.is_enabled() {
@@ -204,9 +194,9 @@ impl ApiServer {
 
     /// Returns a handle to the same server whose requests are those of a user. The user is also in the group
     /// `system:authenticated`, and a service account (`system:serviceaccount:<namespace>:<name>`) without groups is in
-    /// the groups of its namespace. What the user may do depends on [`Builder::rbac`]. Requests of other handles are
-    /// those of `admin` in the group `system:masters`, who may do anything, or are authenticated
-    /// ([`Builder::authentication`]).
+    /// the groups of its namespace. What the user may do depends on [`Builder::rbac`](crate::Builder::rbac). Requests
+    /// of other handles are those of `admin` in the group `system:masters`, who may do anything, or are authenticated
+    /// ([`Builder::authentication`](crate::Builder::authentication)).
     #[must_use]
     pub fn as_user(&self, name: &str, groups: &[&str]) -> Self {
         let groups = groups.iter().map(|group| (*group).to_owned()).collect();
@@ -225,7 +215,8 @@ impl ApiServer {
 
     /// Returns what users did and tried to do, without duplicates, sorted by user: to compare the permissions that a
     /// program needs with those that it declares. Requests of `system:masters`, and of servers without
-    /// [`Builder::rbac`], are not recorded. After 16384 of them, further ones are recorded without namespace and name.
+    /// [`Builder::rbac`](crate::Builder::rbac), are not recorded. After 16384 of them, further ones are recorded
+    /// without namespace and name.
     #[must_use]
     pub fn authorizations(&self) -> Vec<Authorization> {
         self.state.lock().authorizations.list()
@@ -378,12 +369,6 @@ impl ApiServer {
 fn encoding_of(parts: &Parts) -> Encoding {
     let accepted = parts.headers.get(ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
     negotiation::encoding(accepted)
-}
-
-impl Default for ApiServer {
-    fn default() -> Self {
-        Self::new()
-    }
 }
 
 impl tower::Service<Request<kube::client::Body>> for ApiServer {

@@ -22,6 +22,26 @@ use crate::{
 #[cfg(feature = "data-dir")]
 use crate::{lifecycle::definitions, storage::data_dir};
 
+impl ApiServer {
+    /// Starts a server with the built-in kinds and the namespaces that every cluster has.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::builder().build()
+    }
+
+    /// Creates a builder for a server with custom options.
+    #[must_use]
+    pub fn builder() -> Builder {
+        Builder::new()
+    }
+}
+
+impl Default for ApiServer {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 /// Configures and starts a server. [`ApiServer::builder`] creates it, [`build`](Self::build) starts the server.
 #[derive(Debug, Clone)]
 pub struct Builder {

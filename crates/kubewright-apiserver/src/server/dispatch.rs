@@ -133,10 +133,10 @@ fn handle_non_resource(state: &State, cache: &mut DocumentCache, route: Route, p
         Route::Version if !negotiation::accepts_json(header(parts, &ACCEPT)) => return Err(ApiError::json_only()),
         Route::Version => ApiResponse::value(discovery::version()),
         Route::CoreVersions if is_aggregated => {
-            aggregated::document(&aggregated::core(kinds)?).respond(parts, Caching::Public)
+            aggregated::document(&aggregated::core(kinds)?).respond(parts, Caching::Public).into()
         }
         Route::Groups if is_aggregated => {
-            aggregated::document(&aggregated::groups(kinds)?).respond(parts, Caching::Public)
+            aggregated::document(&aggregated::groups(kinds)?).respond(parts, Caching::Public).into()
         }
         Route::Root => ApiResponse::value(discovery::paths(kinds)),
         Route::CoreVersions => ApiResponse::value(discovery::core_versions(header(parts, &HOST))),

@@ -22,10 +22,7 @@ use tokio::time::Instant;
 
 use crate::{
     meta::review,
-    response::{
-        api_response::{ApiResponse, Body},
-        watch::EventCounter,
-    },
+    response::{api_response::ApiResponse, body::Body, watch::EventCounter},
     storage::state::State,
     wire::{
         content::Content,

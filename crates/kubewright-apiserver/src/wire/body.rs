@@ -14,9 +14,6 @@ use crate::{
     },
 };
 
-/// The maximum size of a request body (`MaxRequestBodyBytes`).
-pub(crate) const MAX_BODY_BYTES: usize = 3 << 20;
-
 /// The media type of JSON.
 pub(crate) const JSON: &str = "application/json";
 const YAML: &str = "application/yaml";

@@ -11,7 +11,7 @@ use serde_saphyr::{Budget, Error as ParseError, Options, Spanned, budget::Budget
 
 use crate::{
     api::depth,
-    wire::{body::MAX_BODY_BYTES, unicode},
+    wire::{MAX_BODY_BYTES, unicode},
 };
 
 /// The maximum number of strict decoding errors, as in Go's decoder.

@@ -27,7 +27,7 @@ use serde_json::Value;
 use super::BuiltIn;
 use crate::{
     api::{endpoint::Endpoint, error::FieldError, object::Object},
-    resource::selector,
+    resource::{selector, strategy::Change},
 };
 
 pub(super) use access::{cluster_role, cluster_role_binding, role, role_binding};
@@ -38,8 +38,7 @@ pub(super) use cluster::{claim, node, priority_class, runtime_class, volume};
 pub(super) use configuration::{config_map, lease, secret};
 pub(super) use control_plane::{api_service, certificate_signing_request, flow_schema, priority_level};
 pub(super) use events::{event, new_event};
-pub(crate) use field_value::Errors;
-use field_value::FieldValue;
+use field_value::{Errors, FieldValue};
 pub(super) use ingresses::ingress;
 pub(super) use pods::pod;
 pub(super) use policies::network_policy;
@@ -49,16 +48,6 @@ pub(super) use storage::{csi_driver, csi_storage_capacity, volume_attachment, vo
 pub(super) use workloads::{
     CONTROLLER, daemon_set, deployment, job, pod_template, replica_set, replication_controller, stateful_set,
 };
-
-/// A validation rule of one or several kinds. It appends its errors.
-pub(crate) type Rule = fn(&Change<'_>, &mut Errors);
-
-/// An object to validate, with the object that it replaces.
-pub(crate) struct Change<'a> {
-    endpoint: &'a Endpoint,
-    object: &'a Object,
-    old: Option<&'a Object>,
-}
 
 /// Validates an object and, if it replaces another, the update.
 pub(crate) fn check(kind: &BuiltIn, endpoint: &Endpoint, object: &Object, old: Option<&Object>) -> Vec<FieldError> {

@@ -2,7 +2,10 @@
 
 use serde_json::Value;
 
-use crate::{api::object::Object, resource::registry::Resource};
+use crate::{
+    api::{kind::Kind, object::Object},
+    resource::strategy::Strategy,
+};
 
 /// One comma-separated part of a field selector.
 #[derive(Debug)]
@@ -51,9 +54,9 @@ fn source(event: &Object) -> String {
 }
 
 /// Parses a field selector for a kind.
-pub(super) fn parse(selector: &str, kind: &Resource) -> Result<Vec<Term>, String> {
+pub(super) fn parse(selector: &str, kind: &Kind, strategy: &Strategy) -> Result<Vec<Term>, String> {
     let terms = terms(selector);
-    terms.iter().filter(|term| !term.is_empty()).map(|term| parse_term(selector, term, kind)).collect()
+    terms.iter().filter(|term| !term.is_empty()).map(|term| parse_term(selector, term, kind, strategy)).collect()
 }
 
 /// Splits a selector at commas that are not escaped.
@@ -71,7 +74,7 @@ fn terms(selector: &str) -> Vec<&str> {
     terms
 }
 
-fn parse_term(selector: &str, term: &str, kind: &Resource) -> Result<Term, String> {
+fn parse_term(selector: &str, term: &str, kind: &Kind, strategy: &Strategy) -> Result<Term, String> {
     let (name, value, negated) = match (term.split_once("!="), term.split_once("=="), term.split_once('=')) {
         (Some((name, value)), _, _) => (name, value, true),
         (None, Some((name, value)), _) | (None, None, Some((name, value))) => (name, value, false),
@@ -81,7 +84,7 @@ fn parse_term(selector: &str, term: &str, kind: &Resource) -> Result<Term, Strin
     let field = match name {
         "metadata.name" => Field::Name,
         "metadata.namespace" => Field::Namespace,
-        other => other_field(other, kind)?,
+        other => other_field(other, kind, strategy)?,
     };
     Ok(Term { field, value, negated })
 }
@@ -105,23 +108,16 @@ fn unescape(value: &str) -> Result<String, String> {
     Ok(text)
 }
 
-fn other_field(name: &str, kind: &Resource) -> Result<Field, String> {
-    let not_known = || {
+fn other_field(name: &str, kind: &Kind, strategy: &Strategy) -> Result<Field, String> {
+    if kind.selectable.iter().any(|field| field == name) {
+        Ok(Field::Other(name.to_owned()))
+    } else if kind.selectable.is_empty() && !kind.is_custom {
         let known = r#"only "metadata.name", "metadata.namespace""#;
         Err(format!("{name:?} is not a known field selector: {known}"))
-    };
-    let unsupported = || Err(format!("field label not supported: {name}"));
-    let found = || Ok(Field::Other(name.to_owned()));
-    let strategy = kind.strategy;
-    match kind.custom() {
-        Some(custom) if custom.selectable.iter().any(|field| field == name) => found(),
-        Some(_) => unsupported(),
-        None if strategy.selectable.contains(&name) => found(),
-        None if strategy.selectable.is_empty() => not_known(),
-        None if strategy.names_kind_in_field_errors => {
-            Err(format!("field label {name:?} not supported for {}", kind.kind))
-        }
-        None => unsupported(),
+    } else if strategy.names_kind_in_field_errors {
+        Err(format!("field label {name:?} not supported for {}", kind.kind))
+    } else {
+        Err(format!("field label not supported: {name}"))
     }
 }
 

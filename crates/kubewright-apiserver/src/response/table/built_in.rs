@@ -20,7 +20,7 @@ const CELLS: &[(&str, Cells)] = &[
     ("configmaps", config_map),
     ("endpoints", network::endpoints),
     ("events", |row| events::event(row, &events::CORE_EVENT)),
-    ("namespaces", |row| with_name_and_age(row, vec![json!(row.text("status.phase"))])),
+    ("namespaces", |row| row.with_name_and_age(vec![json!(row.text("status.phase"))])),
     ("nodes", cluster::node),
     ("persistentvolumeclaims", cluster::claim),
     ("persistentvolumes", cluster::volume),
@@ -28,22 +28,22 @@ const CELLS: &[(&str, Cells)] = &[
     ("podtemplates", workloads::pod_template),
     ("replicationcontrollers", workloads::replication_controller),
     ("resourcequotas", cluster::quota),
-    ("secrets", |row| with_name_and_age(row, vec![json!(row.text("type")), json!(row.count("data"))])),
-    ("serviceaccounts", |row| with_name_and_age(row, Vec::new())),
+    ("secrets", |row| row.with_name_and_age(vec![json!(row.text("type")), json!(row.count("data"))])),
+    ("serviceaccounts", |row| row.with_name_and_age(Vec::new())),
     ("services", network::service),
     ("mutatingadmissionpolicies.admissionregistration.k8s.io", |row| {
         control_plane::admission_policy(row, "spec.mutations")
     }),
     ("mutatingadmissionpolicybindings.admissionregistration.k8s.io", control_plane::admission_policy_binding),
     ("mutatingwebhookconfigurations.admissionregistration.k8s.io", |row| {
-        with_name_and_age(row, vec![json!(row.count("webhooks"))])
+        row.with_name_and_age(vec![json!(row.count("webhooks"))])
     }),
     ("validatingadmissionpolicies.admissionregistration.k8s.io", |row| {
         control_plane::admission_policy(row, "spec.validations")
     }),
     ("validatingadmissionpolicybindings.admissionregistration.k8s.io", control_plane::admission_policy_binding),
     ("validatingwebhookconfigurations.admissionregistration.k8s.io", |row| {
-        with_name_and_age(row, vec![json!(row.count("webhooks"))])
+        row.with_name_and_age(vec![json!(row.count("webhooks"))])
     }),
     ("apiservices.apiregistration.k8s.io", control_plane::api_service),
     ("controllerrevisions.apps", revision),
@@ -55,7 +55,7 @@ const CELLS: &[(&str, Cells)] = &[
     ("cronjobs.batch", workloads::cron_job),
     ("jobs.batch", workloads::job),
     ("certificatesigningrequests.certificates.k8s.io", control_plane::certificate_signing_request),
-    ("leases.coordination.k8s.io", |row| with_name_and_age(row, vec![json!(row.text("spec.holderIdentity"))])),
+    ("leases.coordination.k8s.io", |row| row.with_name_and_age(vec![json!(row.text("spec.holderIdentity"))])),
     ("endpointslices.discovery.k8s.io", network::endpoint_slice),
     ("events.events.k8s.io", |row| events::event(row, &events::NEW_EVENT)),
     (FLOW_SCHEMAS, control_plane::flow_schema),
@@ -63,24 +63,24 @@ const CELLS: &[(&str, Cells)] = &[
     ("ingressclasses.networking.k8s.io", network::ingress_class),
     ("ingresses.networking.k8s.io", network::ingress),
     ("ipaddresses.networking.k8s.io", storage::ip_address),
-    ("networkpolicies.networking.k8s.io", |row| with_name_and_age(row, vec![json!(row.selector("spec.podSelector"))])),
+    ("networkpolicies.networking.k8s.io", |row| row.with_name_and_age(vec![json!(row.selector("spec.podSelector"))])),
     ("servicecidrs.networking.k8s.io", |row| {
-        with_name_and_age(row, vec![json!(join(row.list("spec.cidrs").iter().map(|range| text(range).to_owned())))])
+        row.with_name_and_age(vec![json!(join(row.list("spec.cidrs").iter().map(|range| text(range).to_owned())))])
     }),
-    ("runtimeclasses.node.k8s.io", |row| with_name_and_age(row, vec![json!(row.text("handler"))])),
+    ("runtimeclasses.node.k8s.io", |row| row.with_name_and_age(vec![json!(row.text("handler"))])),
     ("poddisruptionbudgets.policy", budget),
     ("clusterrolebindings.rbac.authorization.k8s.io", binding),
     ("rolebindings.rbac.authorization.k8s.io", binding),
-    ("deviceclasses.resource.k8s.io", |row| with_name_and_age(row, Vec::new())),
+    ("deviceclasses.resource.k8s.io", |row| row.with_name_and_age(Vec::new())),
     ("resourceclaims.resource.k8s.io", storage::resource_claim),
-    ("resourceclaimtemplates.resource.k8s.io", |row| with_name_and_age(row, Vec::new())),
+    ("resourceclaimtemplates.resource.k8s.io", |row| row.with_name_and_age(Vec::new())),
     ("resourceslices.resource.k8s.io", storage::resource_slice),
     ("priorityclasses.scheduling.k8s.io", cluster::priority_class),
     ("csidrivers.storage.k8s.io", storage::csi_driver),
-    ("csinodes.storage.k8s.io", |row| with_name_and_age(row, vec![json!(row.count("spec.drivers"))])),
+    ("csinodes.storage.k8s.io", |row| row.with_name_and_age(vec![json!(row.count("spec.drivers"))])),
     ("storageclasses.storage.k8s.io", cluster::storage_class),
     ("volumeattachments.storage.k8s.io", storage::volume_attachment),
-    ("volumeattributesclasses.storage.k8s.io", |row| with_name_and_age(row, vec![json!(row.text("driverName"))])),
+    ("volumeattributesclasses.storage.k8s.io", |row| row.with_name_and_age(vec![json!(row.text("driverName"))])),
 ];
 
 /// Returns the cells of an object of a resource (`plural.group`), if it has specific columns.
@@ -89,23 +89,8 @@ pub(super) fn cells(resource: &str, row: &Row<'_>) -> Option<Vec<Value>> {
     Some(cells(row))
 }
 
-/// Returns the name, the given cells and the age.
-pub(super) fn with_name_and_age(row: &Row<'_>, between: Vec<Value>) -> Vec<Value> {
-    let mut cells = vec![row.name()];
-    cells.extend(between);
-    cells.push(row.age());
-    cells
-}
-
-/// Returns the name, marked if an annotation makes the object the default of its kind.
-pub(super) fn class_name(row: &Row<'_>, annotation: &str) -> Value {
-    let annotations = row.object.metadata.annotations.as_ref();
-    let is_default = annotations.and_then(|annotations| annotations.get(annotation)).is_some_and(|text| text == "true");
-    if is_default { json!(format!("{} (default)", row.object.name())) } else { row.name() }
-}
-
 fn config_map(row: &Row<'_>) -> Vec<Value> {
-    with_name_and_age(row, vec![json!(row.count("data") + row.count("binaryData"))])
+    row.with_name_and_age(vec![json!(row.count("data") + row.count("binaryData"))])
 }
 
 fn budget(row: &Row<'_>) -> Vec<Value> {
@@ -115,12 +100,12 @@ fn budget(row: &Row<'_>) -> Vec<Value> {
         other => other.clone(),
     };
     let allowed = json!(row.number("status.disruptionsAllowed"));
-    with_name_and_age(row, vec![bound("spec.minAvailable"), bound("spec.maxUnavailable"), allowed])
+    row.with_name_and_age(vec![bound("spec.minAvailable"), bound("spec.maxUnavailable"), allowed])
 }
 
 fn binding(row: &Row<'_>) -> Vec<Value> {
     let role = row.get("roleRef");
-    let mut cells = with_name_and_age(row, vec![json!(format!("{}/{}", text(&role["kind"]), text(&role["name"])))]);
+    let mut cells = row.with_name_and_age(vec![json!(format!("{}/{}", text(&role["kind"]), text(&role["name"])))]);
     for kind in ["User", "Group", "ServiceAccount"] {
         let subjects = row.list("subjects").iter().filter(|subject| subject["kind"] == kind);
         let names = subjects.map(|subject| match kind {
@@ -142,5 +127,5 @@ fn revision(row: &Row<'_>) -> Vec<Value> {
         || NONE.to_owned(),
         |text| text.split_once('/').map_or(text.clone(), |(kind, name)| format!("{}/{name}", kind.to_lowercase())),
     );
-    with_name_and_age(row, vec![json!(controller), json!(row.number("revision"))])
+    row.with_name_and_age(vec![json!(controller), json!(row.number("revision"))])
 }

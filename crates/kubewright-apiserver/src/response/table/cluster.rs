@@ -4,10 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::{
-    built_in::{class_name, with_name_and_age},
-    row::{NONE, Row, UNKNOWN, UNSET, condition, join, or_none, text},
-};
+use super::row::{NONE, Row, UNKNOWN, UNSET, condition, join, or_none, text};
 
 pub(super) fn node(row: &Row<'_>) -> Vec<Value> {
     const VERSION: &str = "status.nodeInfo.kubeletVersion";
@@ -113,19 +110,19 @@ pub(super) fn quota(row: &Row<'_>) -> Vec<Value> {
         let list = if resource.starts_with("limits.") { &mut limits } else { &mut requests };
         list.push(format!("{resource}: {used}/{}", text(hard)));
     }
-    with_name_and_age(row, vec![json!(requests.join(", ")), json!(limits.join(", "))])
+    row.with_name_and_age(vec![json!(requests.join(", ")), json!(limits.join(", "))])
 }
 
 pub(super) fn priority_class(row: &Row<'_>) -> Vec<Value> {
     let is_default = row.get("globalDefault") == true;
-    let mut cells = with_name_and_age(row, vec![json!(row.number("value")), json!(is_default)]);
+    let mut cells = row.with_name_and_age(vec![json!(row.number("value")), json!(is_default)]);
     cells.push(json!(row.text("preemptionPolicy")));
     cells
 }
 
 pub(super) fn storage_class(row: &Row<'_>) -> Vec<Value> {
     vec![
-        class_name(row, "storageclass.kubernetes.io/is-default-class"),
+        row.class_name("storageclass.kubernetes.io/is-default-class"),
         json!(row.text("provisioner")),
         json!(row.text_or("reclaimPolicy", "Delete")),
         json!(row.text_or("volumeBindingMode", "Immediate")),

@@ -3,7 +3,6 @@
 use serde_json::{Value, json};
 
 use super::{
-    built_in::with_name_and_age,
     duration,
     row::{NONE, Row, UNSET, text},
 };
@@ -23,7 +22,7 @@ pub(super) fn api_service(row: &Row<'_>) -> Vec<Value> {
             (status, reason) => format!("{status} ({reason})"),
         },
     );
-    with_name_and_age(row, vec![json!(service), json!(available)])
+    row.with_name_and_age(vec![json!(service), json!(available)])
 }
 
 pub(super) fn certificate_signing_request(row: &Row<'_>) -> Vec<Value> {
@@ -71,14 +70,11 @@ pub(super) fn precedence(schema: &Object) -> i64 {
 
 pub(super) fn flow_schema(row: &Row<'_>) -> Vec<Value> {
     let dangling = row.list("status.conditions").iter().find(|condition| condition["type"] == "Dangling");
-    let mut cells = with_name_and_age(
-        row,
-        vec![
-            json!(row.text("spec.priorityLevelConfiguration.name")),
-            json!(row.number("spec.matchingPrecedence")),
-            json!(row.text_or("spec.distinguisherMethod.type", NONE)),
-        ],
-    );
+    let mut cells = row.with_name_and_age(vec![
+        json!(row.text("spec.priorityLevelConfiguration.name")),
+        json!(row.number("spec.matchingPrecedence")),
+        json!(row.text_or("spec.distinguisherMethod.type", NONE)),
+    ]);
     cells.push(json!(dangling.map_or("?", |condition| text(&condition["status"]))));
     cells
 }
@@ -94,7 +90,7 @@ pub(super) fn priority_level(row: &Row<'_>) -> Vec<Value> {
         vec![json!(row.text("spec.type")), number_or_none(&format!("spec.{of_kind}.nominalConcurrencyShares"))];
     let queuing = ["queues", "handSize", "queueLengthLimit"].map(|name| number_or_none(&format!("{QUEUING}.{name}")));
     between.extend(queuing);
-    with_name_and_age(row, between)
+    row.with_name_and_age(between)
 }
 
 /// Returns the number of validations or mutations of an admission policy, and the kind of its parameters.
@@ -104,7 +100,7 @@ pub(super) fn admission_policy(row: &Row<'_>, expressions: &str) -> Vec<Value> {
         true => format!("{}/{}", text(&kind["apiVersion"]), text(&kind["kind"])),
         false => UNSET.to_owned(),
     };
-    with_name_and_age(row, vec![json!(row.count(expressions)), json!(kind)])
+    row.with_name_and_age(vec![json!(row.count(expressions)), json!(kind)])
 }
 
 /// Returns the policy and the parameters of a binding of an admission policy.
@@ -116,5 +112,5 @@ pub(super) fn admission_policy_binding(row: &Row<'_>) -> Vec<Value> {
         ("", name) => name.to_owned(),
         (namespace, name) => format!("{namespace}/{name}"),
     };
-    with_name_and_age(row, vec![json!(row.text("spec.policyName")), json!(parameters)])
+    row.with_name_and_age(vec![json!(row.text("spec.policyName")), json!(parameters)])
 }

@@ -4,10 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::{
-    built_in::{class_name, with_name_and_age},
-    row::{NONE, Row, UNKNOWN, UNSET, first_few, join, list, or_none, text},
-};
+use super::row::{NONE, Row, UNKNOWN, UNSET, first_few, join, list, or_none, text};
 
 pub(super) fn service(row: &Row<'_>) -> Vec<Value> {
     let cluster_ip = row.list("spec.clusterIPs").first().map_or(NONE, text);
@@ -58,7 +55,7 @@ pub(super) fn endpoints(row: &Row<'_>) -> Vec<Value> {
         }
     }
     let shown = if subsets.is_empty() { NONE.to_owned() } else { first_few(&all, MAX_SHOWN, "") };
-    with_name_and_age(row, vec![json!(shown)])
+    row.with_name_and_age(vec![json!(shown)])
 }
 
 /// Formats an address and a port. IPv6 addresses are in brackets.
@@ -115,7 +112,7 @@ pub(super) fn ingress_class(row: &Row<'_>) -> Vec<Value> {
         true => format!("{}{group}/{}", text(&parameters["kind"]), text(&parameters["name"])),
         false => NONE.to_owned(),
     };
-    let name = class_name(row, "ingressclass.kubernetes.io/is-default-class");
+    let name = row.class_name("ingressclass.kubernetes.io/is-default-class");
     vec![name, json!(row.text("spec.controller")), json!(parameters), row.age()]
 }
 
@@ -130,5 +127,5 @@ pub(super) fn endpoint_slice(row: &Row<'_>) -> Vec<Value> {
     let addresses = row.list("endpoints").iter().filter_map(|endpoint| endpoint["addresses"].as_array()).flatten();
     let addresses: Vec<String> = addresses.map(|address| text(address).to_owned()).collect();
     let few = |all: &[String]| json!(first_few(all, MAX_SHOWN, UNSET));
-    with_name_and_age(row, vec![json!(row.text("addressType")), few(&ports), few(&addresses)])
+    row.with_name_and_age(vec![json!(row.text("addressType")), few(&ports), few(&addresses)])
 }

@@ -28,6 +28,22 @@ impl<'a> Row<'a> {
         json!(self.object.name())
     }
 
+    /// Returns the name, marked if an annotation makes the object the default of its kind.
+    pub(super) fn class_name(&self, annotation: &str) -> Value {
+        let annotations = self.object.metadata.annotations.as_ref();
+        let is_default =
+            annotations.and_then(|annotations| annotations.get(annotation)).is_some_and(|text| text == "true");
+        if is_default { json!(format!("{} (default)", self.object.name())) } else { self.name() }
+    }
+
+    /// Returns the name, the given cells and the age.
+    pub(super) fn with_name_and_age(&self, between: Vec<Value>) -> Vec<Value> {
+        let mut cells = vec![self.name()];
+        cells.extend(between);
+        cells.push(self.age());
+        cells
+    }
+
     /// Returns the age of the object.
     pub(super) fn age(&self) -> Value {
         json!(age(self.object.metadata.creation_timestamp.as_ref()))

@@ -3,7 +3,7 @@
 use http::{Response, StatusCode};
 use serde_json::json;
 
-use crate::response::api_response::{Body, full, response};
+use crate::response::body::{Body, full, response};
 
 /// Returns an error response.
 pub(super) fn error_response(code: StatusCode, reason: &str, message: &str) -> Response<Body> {

@@ -15,7 +15,7 @@ use kubewright_http::{BodyError, Peer};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    response::api_response::{Body, full, response},
+    response::body::{Body, full, response},
     server::{
         api_server::ApiServer,
         serve::{
@@ -24,7 +24,7 @@ use crate::{
             kubelet, web_page,
         },
     },
-    wire::body::MAX_BODY_BYTES,
+    wire::MAX_BODY_BYTES,
 };
 
 /// The minimum size of a compressed response, as on the real server.

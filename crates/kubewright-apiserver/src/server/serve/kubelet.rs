@@ -27,7 +27,7 @@ use tower::BoxError;
 
 use super::error_response::error_response;
 use crate::{
-    response::api_response::Body,
+    response::body::Body,
     server::api_server::ApiServer,
     wire::request::{Query, Route, Target},
 };

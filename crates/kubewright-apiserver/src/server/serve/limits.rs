@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::wire::body::MAX_BODY_BYTES;
+use crate::wire::MAX_BODY_BYTES;
 
 /// The maximum size of the request line and the headers of a request, as in Go's server.
 const MAX_HEADER_BYTES: usize = 1 << 20;

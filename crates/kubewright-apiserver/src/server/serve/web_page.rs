@@ -9,7 +9,7 @@ use http::{
 };
 
 use super::error_response::error_response;
-use crate::response::api_response::Body;
+use crate::response::body::Body;
 
 /// Returns the rejection of a request on plain HTTP that a web page can have sent:
 ///

@@ -1,6 +1,6 @@
 //! Faults in response bodies: resets, throttling, and bodies that end with their connection.
 
-use std::time::Duration;
+use std::{io, time::Duration};
 
 use bytes::Bytes;
 use futures::{StreamExt, stream};
@@ -10,7 +10,6 @@ use tower::BoxError;
 use super::{
     connections::{Connection, End},
     fault::{self, Shape},
-    layer::{reset, sleep},
 };
 use crate::testing::body::{self, DataStream};
 
@@ -72,5 +71,16 @@ fn last_chunk(end: End) -> Option<Result<Bytes, BoxError>> {
         End::Reset => Some(Err(reset())),
         End::Clean => None,
         End::Expired => Some(Ok(fault::expired_line())),
+    }
+}
+
+pub(super) fn reset() -> BoxError {
+    io::Error::from(io::ErrorKind::ConnectionReset).into()
+}
+
+/// Sleeps, but does not yield to the runtime where the duration is zero.
+pub(super) async fn sleep(duration: Duration) {
+    if !duration.is_zero() {
+        tokio::time::sleep(duration).await;
     }
 }

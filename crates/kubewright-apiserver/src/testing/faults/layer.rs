@@ -1,6 +1,6 @@
 //! The interceptor: applies faults to requests and to the responses of the inner service.
 
-use std::{io, time::Duration};
+use std::io;
 
 use bytes::Bytes;
 use futures::{StreamExt, stream};
@@ -12,7 +12,8 @@ use http_body_util::combinators::UnsyncBoxBody;
 use tower::BoxError;
 
 use super::{
-    Fault, Faults, body,
+    Fault, Faults,
+    body::{self, reset, sleep},
     connections::Connection,
     fault::{Outcome, Shape, StaticResponse},
     skew,
@@ -94,15 +95,4 @@ fn static_response(response: StaticResponse) -> Response<DataStream> {
         headers.insert(RETRY_AFTER, seconds.into());
     }
     built
-}
-
-pub(super) fn reset() -> BoxError {
-    io::Error::from(io::ErrorKind::ConnectionReset).into()
-}
-
-/// Sleeps, but does not yield to the runtime where the duration is zero.
-pub(super) async fn sleep(duration: Duration) {
-    if !duration.is_zero() {
-        tokio::time::sleep(duration).await;
-    }
 }

@@ -11,9 +11,9 @@ use crate::{
     },
     authorization::user::User,
     resource::{
-        built_in::{BuiltIn, Fields, TypeInfo, rules::Rule},
+        built_in::{BuiltIn, Fields, TypeInfo},
         stored_representation::Conversion,
-        strategy::{Generation, Naming, Objects, Strategy},
+        strategy::{Generation, Naming, Objects, Rule, Strategy},
     },
 };
 

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::api::{error::FieldError, object::Object};
 
 /// The validation errors so far.
-pub(crate) type Errors = Vec<FieldError>;
+pub(super) type Errors = Vec<FieldError>;
 
 /// The value of a field with its path, formatted as in errors: `spec.ports[0].port`.
 #[derive(Debug, Clone)]
