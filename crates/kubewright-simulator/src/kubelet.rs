@@ -2,9 +2,12 @@
 //! their logs.
 
 mod container;
+mod lifecycle;
 mod logs;
 mod node;
+mod node_context;
 mod pod;
+mod pod_context;
 mod probes;
 mod process;
 mod records;
@@ -13,7 +16,8 @@ mod server;
 mod simulated;
 mod status;
 
-pub(crate) use node::{NodeAgent, Power, template};
+pub(crate) use node::{NodeAgent, template};
+pub(crate) use node_context::Power;
 pub use process::Processes;
 pub use runtime::Runtime;
 pub use simulated::{Behavior, Simulated};

@@ -1,6 +1,7 @@
 //! The Deployment controller: it rolls out new templates by scaling ReplicaSets.
 
 mod annotations;
+mod new_replica_set;
 mod progress;
 mod replica_sets;
 mod scaling;

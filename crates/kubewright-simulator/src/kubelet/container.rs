@@ -1,21 +1,19 @@
 //! The life of one container: image, start, probes, end, and the back-off of its restarts.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use k8s_openapi::api::core::v1::{
-    Container, ContainerState, ContainerStateRunning, ContainerStateTerminated, ContainerStateWaiting, Pod,
+    Container, ContainerState, ContainerStateRunning, ContainerStateTerminated, ContainerStateWaiting,
 };
 use kube::ResourceExt;
-use tokio::{
-    sync::watch,
-    time::{Instant, sleep, timeout_at},
-};
+use tokio::time::{Instant, timeout_at};
 
 use super::{
-    node::NodeContext,
+    lifecycle::{Exit, Start},
+    pod_context::PodContext,
     probes,
-    records::{Record, Records, Slot},
-    runtime::{Exit, Running, Start},
+    records::Slot,
+    runtime::Running,
 };
 use crate::model::{clock::seconds, pods::restart_policy};
 
@@ -24,47 +22,6 @@ const MIN_BACKOFF: Duration = Duration::from_secs(10);
 const MAX_BACKOFF: Duration = Duration::from_secs(300);
 /// A container that ran for this time is restarted without a delay.
 const BACKOFF_RESET: Duration = Duration::from_secs(600);
-
-/// What the containers of a pod share.
-pub(super) struct PodContext {
-    pub(super) node: Arc<NodeContext>,
-    pub(super) pod: Arc<Pod>,
-    pub(super) pod_ip: String,
-    pub(super) records: watch::Sender<Records>,
-    /// The time at which the containers are killed, once the pod is stopped.
-    pub(super) stop: watch::Receiver<Option<Instant>>,
-}
-
-impl PodContext {
-    /// Changes the record of a container, and publishes it.
-    pub(super) fn update(&self, slot: Slot, change: impl FnOnce(&mut Record)) {
-        self.records.send_modify(|records| {
-            if let Some(record) = records.get_mut(slot) {
-                change(record);
-            }
-        });
-    }
-
-    fn is_stopping(&self) -> bool {
-        self.stop.borrow().is_some()
-    }
-
-    /// Waits until the pod is stopped, and returns when its containers are killed.
-    async fn stopping(&self) -> Instant {
-        let mut stop = self.stop.clone();
-        let deadline = stop.wait_for(Option::is_some).await.ok().and_then(|deadline| *deadline);
-        deadline.unwrap_or_else(Instant::now)
-    }
-
-    /// Waits, unless the pod is stopped. Returns whether it continues.
-    async fn delay(&self, delay: Duration) -> bool {
-        tokio::select! {
-            biased;
-            _ = self.stopping() => false,
-            () = sleep(delay) => true,
-        }
-    }
-}
 
 /// Runs all containers of a pod until they have ended and are not restarted.
 pub(super) async fn run_all(context: &PodContext) {

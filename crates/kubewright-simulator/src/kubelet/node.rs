@@ -1,15 +1,6 @@
 //! The kubelet of one node: registration, heartbeats, and a worker for each pod.
 
-use std::{
-    collections::{HashMap, HashSet},
-    future::pending,
-    panic::resume_unwind,
-    sync::{
-        Arc,
-        atomic::{AtomicU32, Ordering},
-    },
-    time::Duration,
-};
+use std::{collections::HashMap, future::pending, panic::resume_unwind, sync::Arc, time::Duration};
 
 use futures::StreamExt;
 use k8s_openapi::api::{
@@ -20,80 +11,23 @@ use kube::{
     Api, ResourceExt,
     api::{Patch, PatchParams, PostParams},
 };
-use kubewright_runtime::{CancellationToken, Event, HandlerOptions, object::ApiObject};
+use kubewright_runtime::{CancellationToken, Event, HandlerOptions};
 use serde_json::{Value, json};
 use tokio::{sync::watch, task::JoinSet, time::sleep};
 
 use super::{
+    node_context::{NodeContext, Power},
     pod::{self, Seen},
     runtime::Runtime,
     server,
 };
 use crate::{
-    environment::{Environment, Recorder, on_node},
+    environment::Environment,
     model::{nodes, pods},
 };
 
 /// After which time a failed write is retried.
 const RETRY_INTERVAL: Duration = Duration::from_secs(1);
-
-/// The state of the machine of a node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Power {
-    On,
-    /// It runs, but cannot reach the API server.
-    CutOff,
-    Off,
-}
-
-/// What the pods of a node share.
-pub(super) struct NodeContext {
-    pub(super) name: String,
-    pub(super) ip: String,
-    pub(super) environment: Environment,
-    events: Recorder,
-    pub(super) runtime: Runtime,
-    power: watch::Receiver<Power>,
-    number: u32,
-    next_pod: AtomicU32,
-}
-
-impl NodeContext {
-    /// Records an event, unless the node cannot reach the API server.
-    pub(super) fn normal<K: ApiObject>(&self, object: &K, reason: &str, note: impl Into<String>) {
-        if self.is_connected() {
-            self.events.normal(object, reason, note);
-        }
-    }
-
-    /// Records a warning, unless the node cannot reach the API server.
-    pub(super) fn warning<K: ApiObject>(&self, object: &K, reason: &str, note: impl Into<String>) {
-        if self.is_connected() {
-            self.events.warning(object, reason, note);
-        }
-    }
-
-    fn is_connected(&self) -> bool {
-        *self.power.borrow() == Power::On
-    }
-
-    /// Waits until the node can reach the API server.
-    pub(super) async fn connected(&self) {
-        if self.power.clone().wait_for(|power| *power == Power::On).await.is_err() {
-            pending::<()>().await;
-        }
-    }
-
-    /// Returns an address that no pod of the node has. Pods can have addresses from before a restart of the cluster.
-    pub(super) fn next_pod_ip(&self) -> String {
-        let pods = on_node(&self.environment.pods().store(), &self.name);
-        let running = pods.iter().filter(|pod| !pods::has_finished(pod));
-        let used: HashSet<_> = running.filter_map(|pod| pod.status.as_ref()?.pod_ip.clone()).collect();
-        let next = || self.runtime.pod_ip(self.number, self.next_pod.fetch_add(1, Ordering::Relaxed));
-        // At most as many addresses as pods are used.
-        (0..used.len()).map(|_| next()).find(|ip| !used.contains(ip)).unwrap_or_else(next)
-    }
-}
 
 /// The kubelet of a node.
 pub(crate) struct NodeAgent {
@@ -113,19 +47,7 @@ impl NodeAgent {
         power: watch::Receiver<Power>,
         reached: watch::Sender<Option<Power>>,
     ) -> Self {
-        let context = NodeContext {
-            name: template.name_any(),
-            ip: match runtime {
-                Runtime::Simulated(_) => std::net::Ipv4Addr::from(0xac12_0000 + number % 65_000 + 2).to_string(),
-                Runtime::Processes(_) => "127.0.0.1".to_owned(),
-            },
-            environment: environment.clone(),
-            events: environment.recorder("kubelet"),
-            runtime,
-            power,
-            number,
-            next_pod: AtomicU32::new(0),
-        };
+        let context = NodeContext::new(template.name_any(), number, runtime, environment, power);
         NodeAgent { context: Arc::new(context), template, reached }
     }
 

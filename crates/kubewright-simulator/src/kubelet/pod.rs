@@ -15,8 +15,9 @@ use tokio::{
 };
 
 use super::{
-    container::{self, PodContext},
-    node::NodeContext,
+    container,
+    node_context::NodeContext,
+    pod_context::PodContext,
     records::Records,
     status::{self, Addresses},
 };

@@ -19,7 +19,7 @@ use tokio::{
     time::{sleep, sleep_until, timeout},
 };
 
-use super::{container::PodContext, process::ProcessProber, records::Slot, runtime::Prober};
+use super::{pod_context::PodContext, process::ProcessProber, records::Slot, runtime::Prober};
 use crate::model::clock::seconds;
 
 /// Runs the probes of a container, and records whether it is started and ready. Returns when it is not alive.

@@ -21,8 +21,8 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::process::{Child, Command};
 
 use super::{
+    lifecycle::{Exit, Start},
     logs::LogFiles,
-    runtime::{Exit, Start},
 };
 use network::Network;
 use volumes::Mounts;

@@ -6,6 +6,7 @@ use k8s_openapi::api::core::v1::{Container, Pod};
 use tokio::time::Instant;
 
 use super::{
+    lifecycle::{Exit, Start},
     process::{ProcessContainer, ProcessError, ProcessProber, Processes},
     simulated::{Simulated, SimulatedContainer},
 };
@@ -23,23 +24,6 @@ impl Default for Runtime {
     fn default() -> Self {
         Runtime::Simulated(Simulated::default())
     }
-}
-
-/// How a container ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Exit {
-    pub(super) code: i32,
-    pub(super) signal: Option<i32>,
-}
-
-/// What identifies a container when it starts.
-pub(super) struct Start<'a> {
-    pub(super) node: &'a str,
-    pub(super) pod: &'a Arc<Pod>,
-    pub(super) container: &'a Container,
-    pub(super) pod_ip: &'a str,
-    pub(super) host_ip: &'a str,
-    pub(super) restarts: i32,
 }
 
 /// A running container. It is killed on drop.

@@ -19,7 +19,7 @@ use tokio::net::TcpListener;
 
 use super::{
     logs::{Log, LogOptions},
-    node::NodeContext,
+    node_context::NodeContext,
     runtime::Runtime,
 };
 use crate::model::pods;

@@ -6,7 +6,7 @@ use k8s_openapi::api::core::v1::{Container, Pod};
 use kube::ResourceExt;
 use tokio::time::{Instant, sleep_until};
 
-use super::runtime::Exit;
+use super::lifecycle::Exit;
 use crate::model::clock::after;
 
 /// What a simulated container does. It is ready at once and runs until it is stopped, unless options change that.

@@ -4,7 +4,7 @@ use k8s_openapi::api::core::v1::{EnvVar, Pod};
 use kube::ResourceExt;
 
 use super::{ProcessError, volumes::Mounts};
-use crate::kubelet::runtime::Start;
+use crate::kubelet::lifecycle::Start;
 
 /// Returns the variables of a container in their order. Paths of mounts are replaced.
 pub(super) fn variables(start: &Start<'_>, mounts: &Mounts) -> Result<Vec<(String, String)>, ProcessError> {

@@ -8,7 +8,7 @@ use std::{
 use k8s_openapi::api::core::v1::Volume;
 use kube::ResourceExt;
 
-use crate::kubelet::runtime::Start;
+use crate::kubelet::lifecycle::Start;
 
 /// The address of a server that listens on all addresses.
 const ALL_ADDRESSES: &str = "0.0.0.0";
