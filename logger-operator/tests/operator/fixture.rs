@@ -213,7 +213,7 @@ impl Cluster {
     /// Returns the writes of the operator, without those of events.
     pub(crate) fn writes(&self) -> Vec<String> {
         let actions: Actions = self.clientset.actions();
-        let events = actions.of(Requests::to("events")).writes().len();
+        let events = actions.matching(Requests::to("events")).writes().len();
         let writes = actions.writes();
         let described: Vec<_> = writes
             .iter()
@@ -228,7 +228,7 @@ impl Cluster {
 
     /// Returns the reasons of the recorded events about an object, in order.
     pub(crate) fn event_reasons(&self, name: &str) -> Vec<String> {
-        let created = self.clientset.actions().of(Requests::to("events").verb(Verb::Create));
+        let created = self.clientset.actions().matching(Requests::to("events").verb(Verb::Create));
         let bodies = created.iter().map(|action| action.json().unwrap());
         let about = bodies.filter(|event| event["regarding"]["name"] == name);
         about.map(|event| event["reason"].as_str().unwrap().to_owned()).collect()

@@ -159,8 +159,8 @@ fn rust_lines<T: FromStr>(text: &str) -> Result<Vec<Line<T>>> {
 
 fn print((object, go_bench, title): &(&str, &str, &str), measurements: &Measurements) {
     let none = Measurement::default();
-    let of = |name: &str| measurements.get(name).unwrap_or(&none);
-    let go = of(go_bench);
+    let measured = |name: &str| measurements.get(name).unwrap_or(&none);
+    let go = measured(go_bench);
     let mut table =
         Table::new([title, "CPU ns", "wall ns, min", "allocations", "bytes", "CPU to Go", "min wall to Go"]);
     let mut row = |name: String, measurement: &Measurement| {
@@ -177,7 +177,7 @@ fn print((object, go_bench, title): &(&str, &str, &str), measurements: &Measurem
     row("Go DeepCopy".to_owned(), go);
     for (program, allocator) in TIMINGS {
         for method in METHODS {
-            row(format!("{method}, {allocator}"), of(&format!("{program} {object} {method}")));
+            row(format!("{method}, {allocator}"), measured(&format!("{program} {object} {method}")));
         }
     }
     println!("{table}");

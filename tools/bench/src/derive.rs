@@ -124,12 +124,12 @@ fn write_crates(count: usize) -> Result<PathBuf> {
     files::write(&directory.join(".cargo/config.toml"), crate::project::CARGO_CONFIG)?;
     for (derives, name) in CRATES {
         let core = paths::workspace_root().join("crates/kubewright-core");
-        let own = match derives {
+        let dependency = match derives {
             Derives::Baseline | Derives::Roots => String::new(),
             Derives::Kube => KUBE.to_owned(),
             Derives::Ours => format!("kubewright-core = {{ path = {:?} }}\n", core.display().to_string()),
         };
-        files::write(&directory.join(name).join("Cargo.toml"), &(PACKAGE.replace("NAME", name) + &own))?;
+        files::write(&directory.join(name).join("Cargo.toml"), &(PACKAGE.replace("NAME", name) + &dependency))?;
         files::write(&directory.join(name).join("kinds.rs"), &kinds::rust(derives, count))?;
     }
     Ok(directory)

@@ -30,7 +30,7 @@ const COMPACT: &str = "compact";
 /// A row: its title, the measurement with the figure, and the goal.
 struct Row {
     title: &'static str,
-    of: (&'static str, &'static str),
+    source: (&'static str, &'static str),
     goal: Goal,
 }
 
@@ -44,14 +44,14 @@ enum Goal {
 }
 
 const ROWS: [Row; 8] = [
-    Row { title: "memory settled, MB", of: ("sync", "settled_mb"), goal: Goal::AtMost(60.0) },
-    Row { title: "memory peak, MB", of: ("sync", "peak_mb"), goal: Goal::None },
-    Row { title: "memory per object, bytes", of: ("sync", "settled_bytes_per_object"), goal: Goal::None },
-    Row { title: "first sync, CPU s", of: ("sync", "cpu_s"), goal: Goal::OfPlain(1.5) },
-    Row { title: "first sync, CPU µs per object", of: ("sync", "cpu_us_per_object"), goal: Goal::None },
-    Row { title: "get, cold, µs", of: ("get_cold", "us"), goal: Goal::AtMost(15.0) },
-    Row { title: "get, hot, µs", of: ("get_hot", "us"), goal: Goal::AtMost(0.5) },
-    Row { title: "list a namespace, cold, ms", of: ("list_namespace", "ms"), goal: Goal::AtMost(8.0) },
+    Row { title: "memory settled, MB", source: ("sync", "settled_mb"), goal: Goal::AtMost(60.0) },
+    Row { title: "memory peak, MB", source: ("sync", "peak_mb"), goal: Goal::None },
+    Row { title: "memory per object, bytes", source: ("sync", "settled_bytes_per_object"), goal: Goal::None },
+    Row { title: "first sync, CPU s", source: ("sync", "cpu_s"), goal: Goal::OfPlain(1.5) },
+    Row { title: "first sync, CPU µs per object", source: ("sync", "cpu_us_per_object"), goal: Goal::None },
+    Row { title: "get, cold, µs", source: ("get_cold", "us"), goal: Goal::AtMost(15.0) },
+    Row { title: "get, hot, µs", source: ("get_hot", "us"), goal: Goal::AtMost(0.5) },
+    Row { title: "list a namespace, cold, ms", source: ("list_namespace", "ms"), goal: Goal::AtMost(8.0) },
 ];
 
 /// Runs the benchmark and prints the tables.
@@ -86,7 +86,7 @@ fn measure(figures: &mut Figures, objects: usize, args: &[&str]) -> Result<()> {
 
 fn print_goals(figures: &Figures) {
     let mut table = Table::new(["", "plain", "compact", "ratio", "goal", "met"]);
-    for Row { title, of: (what, figure), goal } in &ROWS {
+    for Row { title, source: (what, figure), goal } in &ROWS {
         let [plain, compact] = [PLAIN, COMPACT].map(|memory| figures.get(memory, what, figure));
         let to_plain = compact.ratios_to(&plain).median();
         let (goal, met) = goal.evaluate(compact.median(), to_plain);

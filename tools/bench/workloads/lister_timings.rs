@@ -137,12 +137,12 @@ struct Timing {
     cpu_time: f64,
 }
 
-fn median(mut round: impl FnMut() -> usize, of: usize) -> Timing {
+fn median(mut round: impl FnMut() -> usize, iterations: usize) -> Timing {
     let (mut wall_time, mut cpu_time): (Vec<_>, Vec<_>) = (0..ROUNDS)
         .map(|_| {
             let (start, before) = (Instant::now(), cpu_time());
             black_box(round());
-            let each = |all: Duration| all.as_nanos() as f64 / of as f64;
+            let each = |all: Duration| all.as_nanos() as f64 / iterations as f64;
             (each(start.elapsed()), each(cpu_time().saturating_sub(before)))
         })
         .unzip();

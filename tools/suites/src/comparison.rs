@@ -28,20 +28,24 @@ impl<'a> Comparison<'a> {
         let names: BTreeSet<&str> = self.ours.iter().chain(self.real.iter()).map(|(name, _)| name).collect();
         let all =
             names.into_iter().map(|spec| Difference { spec, ours: self.ours.get(spec), real: self.real.get(spec) });
-        all.filter(|one| !one.ours.zip(one.real).is_some_and(|(ours, real)| ours.equals(real))).collect()
+        all.filter(|difference| !difference.ours.zip(difference.real).is_some_and(|(ours, real)| ours.equals(real)))
+            .collect()
     }
 
     /// Returns the differences that the list does not contain.
     pub(crate) fn unlisted(&self, differences: &Differences) -> Vec<Difference<'a>> {
         let mut found = self.differences();
-        found.retain(|one| !differences.contains(self.suite, one.spec));
+        found.retain(|difference| !differences.contains(self.suite, difference.spec));
         found
     }
 
     /// Returns the listed specs of the suite that do not differ.
     pub(crate) fn obsolete(&self, differences: &'a Differences) -> Vec<&'a str> {
         let found = self.differences();
-        differences.of(self.suite).filter(|listed| found.iter().all(|one| one.spec != *listed)).collect()
+        differences
+            .listed(self.suite)
+            .filter(|listed| found.iter().all(|difference| difference.spec != *listed))
+            .collect()
     }
 
     /// Counts the specs with this outcome on both servers.
@@ -94,7 +98,7 @@ mod tests {
         let ours = outcomes(&[("a", failed()), ("b", Outcome::Passed), ("c", failed()), ("d", Outcome::Skipped)]);
         let real = outcomes(&[("a", Outcome::Passed), ("b", failed()), ("c", Outcome::failed("other"))]);
         let comparison = Comparison { suite: "one", ours: &ours, real: &real };
-        let specs: Vec<&str> = comparison.differences().iter().map(|one| one.spec).collect();
+        let specs: Vec<&str> = comparison.differences().iter().map(|difference| difference.spec).collect();
         assert_eq!(specs, ["a", "b", "d"]);
         assert_eq!(comparison.count_equal(&failed()), 1);
         assert_eq!(comparison.count_equal(&Outcome::Passed), 0);

@@ -48,13 +48,13 @@ impl Differences {
     }
 
     /// Returns the listed specs of a suite: first the accepted ones.
-    pub(crate) fn of(&self, suite: &str) -> impl Iterator<Item = &str> {
+    pub(crate) fn listed(&self, suite: &str) -> impl Iterator<Item = &str> {
         let lists = [&self.accepted, &self.open].map(|reasons| reasons.get(suite));
         lists.into_iter().flatten().flat_map(|specs| specs.keys().map(String::as_str))
     }
 
     pub(crate) fn contains(&self, suite: &str, spec: &str) -> bool {
-        self.of(suite).any(|listed| listed == spec)
+        self.listed(suite).any(|listed| listed == spec)
     }
 
     /// Returns the numbers of accepted and of open differences of a suite.
@@ -78,7 +78,7 @@ mod tests {
     fn differences_are_listed_by_suite() {
         let differences = Differences::parse("accepted: {a: {x: why}}\nopen: {a: {y: why}, b: {z: why}}", &["a", "b"]);
         let differences = differences.unwrap();
-        assert_eq!(differences.of("a").collect::<Vec<_>>(), ["x", "y"]);
+        assert_eq!(differences.listed("a").collect::<Vec<_>>(), ["x", "y"]);
         assert!(differences.contains("b", "z") && !differences.contains("b", "x"));
         assert_eq!(differences.counts("a"), (1, 1));
         assert_eq!(differences.counts("c"), (0, 0));

@@ -118,7 +118,8 @@ mod tests {
             {"ImportPath": "m/b", "Dir": "/m/b"}
             {"ImportPath": "m/c", "Dir": "/m/c", "TestGoFiles": ["c_test.go"], "TestImports": ["testing"]}"#;
         let packages = parse_packages(json.as_bytes()).unwrap();
-        let shown: Vec<_> = packages.iter().map(|one| (one.import_path.as_str(), one.tests_import("ginkgo"))).collect();
+        let shown: Vec<_> =
+            packages.iter().map(|package| (package.import_path.as_str(), package.tests_import("ginkgo"))).collect();
         assert_eq!(shown, [("m/a", true), ("m/c", false)]);
         assert_eq!(packages[0].directory, Path::new("/m/a"));
     }

@@ -26,7 +26,8 @@ impl<'a> Report<'a> {
     pub(crate) fn add(&mut self, comparison: &Comparison<'_>) {
         let suite = comparison.suite;
         let unlisted = comparison.unlisted(self.differences);
-        let equal = [Outcome::Passed, Outcome::failed(""), Outcome::Skipped].map(|one| comparison.count_equal(&one));
+        let equal =
+            [Outcome::Passed, Outcome::failed(""), Outcome::Skipped].map(|outcome| comparison.count_equal(&outcome));
         let (accepted, open) = self.differences.counts(suite);
         let numbers = [equal[0], equal[1], equal[2], accepted, open, unlisted.len()].map(|number| number.to_string());
         let [passed, failed, skipped, accepted, open, count] = numbers;

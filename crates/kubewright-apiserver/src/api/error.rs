@@ -367,7 +367,7 @@ fn aggregate(errors: &[FieldError]) -> String {
     let mut known = BTreeSet::new();
     let texts: Vec<String> = errors.iter().filter(|error| known.insert(*error)).map(ToString::to_string).collect();
     match texts.as_slice() {
-        [one] => one.clone(),
+        [error] => error.clone(),
         several => format!("[{}]", several.join(", ")),
     }
 }

@@ -263,7 +263,7 @@ impl Serialize for OwnedFields<'_> {
             }
             return map.end();
         }
-        let mut elements: Vec<_> = fields.iter().map(|(name, value)| (Element::of(name), name, value)).collect();
+        let mut elements: Vec<_> = fields.iter().map(|(name, value)| (Element::new(name), name, value)).collect();
         elements.sort_by(|(left, ..), (right, ..)| left.cmp(right));
         for (_, name, value) in elements {
             map.serialize_entry(name, &Self(value))?;
@@ -282,7 +282,7 @@ enum Element<'a> {
 }
 
 impl<'a> Element<'a> {
-    fn of(text: &'a str) -> Self {
+    fn new(text: &'a str) -> Self {
         match text.split_once(':') {
             None => Self::Itself,
             Some(("k", key)) => Self::Key(serde_json::from_str(key).unwrap_or_default()),

@@ -83,12 +83,12 @@ mod tests {
 
     #[test]
     fn the_estimate_contains_texts_at_any_depth_and_the_nodes_of_small_maps() {
-        let of = |value: Value| of_value(&value);
-        assert!(of(json!({ "a": [{ "b": "x".repeat(10_000) }] })) > 10_000);
-        assert!(of(json!(["x".repeat(10_000), "x".repeat(10_000)])) > 20_000);
+        let bytes = |value: Value| of_value(&value);
+        assert!(bytes(json!({ "a": [{ "b": "x".repeat(10_000) }] })) > 10_000);
+        assert!(bytes(json!(["x".repeat(10_000), "x".repeat(10_000)])) > 20_000);
         let nested = (0..100).fold(json!({}), |inner, _| json!({ "f": inner }));
-        assert!(nested.to_string().len() < 1_000 && of(nested) > 50_000, "a map has a node, however small it is");
-        assert_eq!(of(json!(7)), 0);
+        assert!(nested.to_string().len() < 1_000 && bytes(nested) > 50_000, "a map has a node, however small it is");
+        assert_eq!(bytes(json!(7)), 0);
     }
 
     #[test]

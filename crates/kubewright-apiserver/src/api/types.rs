@@ -103,12 +103,12 @@ impl Types {
     pub(crate) fn all() -> &'static Self {
         static ALL: LazyLock<Types> = LazyLock::new(|| {
             let file: File = serde_json::from_str(include_str!("types.json")).expect("the file is checked by a test");
-            Types::of(file)
+            Types::from_file(file)
         });
         &ALL
     }
 
-    fn of(file: File) -> Self {
+    fn from_file(file: File) -> Self {
         let by_name: BTreeMap<String, usize> = file.types.keys().cloned().zip(0..).collect();
         let fields_of = |Entries(entries): &Entries| -> Vec<Field> {
             entries.iter().filter_map(|(key, entry)| field(key, entry, &by_name)).collect()

@@ -77,7 +77,7 @@ impl ClientConfig {
         let http = request.body(body.into()).map_err(|error| error.to_string())?;
         let response = timeout(limit, call(WebhookRequest { http, config: self.clone() })).await;
         let response = response.unwrap_or_else(|_| Err("context deadline exceeded".to_owned()));
-        response.map_err(|why| format!("Post {url:?}: {why}"))
+        response.map_err(|error| format!("Post {url:?}: {error}"))
     }
 }
 

@@ -80,8 +80,8 @@ impl Authenticator {
 
     /// Reviews a token for these audiences, or for those of this server.
     pub(crate) fn review(&self, objects: &dyn Objects, token: &str, requested: &[String]) -> Reviewed {
-        let own = self.issuer.audiences();
-        let requested = if requested.is_empty() { own.as_slice() } else { requested };
+        let accepted = self.issuer.audiences();
+        let requested = if requested.is_empty() { accepted.as_slice() } else { requested };
         let header = format!("Bearer {token}");
         let Some(credentials) = bearer_token(&header).map(|token| self.verify(token)) else {
             return Reviewed::Rejected(INVALID_TOKEN.to_owned());
@@ -94,7 +94,8 @@ impl Authenticator {
             Credentials::User(user) if !self.is_enabled() => Ok((user, requested.to_vec())),
             // Other tokens are for this server only.
             Credentials::User(user) => {
-                let audiences: Vec<String> = own.iter().filter(|own| requested.contains(own)).cloned().collect();
+                let audiences: Vec<String> =
+                    accepted.iter().filter(|audience| requested.contains(audience)).cloned().collect();
                 if audiences.is_empty() { Err(INVALID_TOKEN.to_owned()) } else { Ok((user, audiences)) }
             }
         });

@@ -151,8 +151,8 @@ impl Claims {
     ) -> Result<(User, Vec<String>), String> {
         let audiences: Vec<String> = self.aud.iter().filter(|audience| requested.contains(audience)).cloned().collect();
         if audiences.is_empty() {
-            let (own, requested) = (quoted(&self.aud), quoted(requested));
-            return Err(format!("token audiences {own} is invalid for the target audiences {requested}"));
+            let (actual, requested) = (quoted(&self.aud), quoted(requested));
+            return Err(format!("token audiences {actual} is invalid for the target audiences {requested}"));
         }
         self.check_times(now)?;
         self.kubernetes.check(objects, now)?;

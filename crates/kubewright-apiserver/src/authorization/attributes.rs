@@ -26,7 +26,7 @@ pub(crate) struct Attributes {
 
 impl Attributes {
     /// Returns the attributes of a request.
-    pub(crate) fn of(parts: &Parts) -> Self {
+    pub(crate) fn from_parts(parts: &Parts) -> Self {
         let info = RequestInfo::new(&parts.method, &parts.uri);
         if info.resource.is_empty() {
             let verb = parts.method.as_str().to_ascii_lowercase();
@@ -93,7 +93,7 @@ fn selected_name(info: &RequestInfo) -> Option<String> {
 #[cfg(test)]
 pub(crate) fn of_uri(method: &str, uri: &str) -> Attributes {
     let request = http::Request::builder().method(method).uri(uri).body(()).unwrap();
-    Attributes::of(&request.into_parts().0)
+    Attributes::from_parts(&request.into_parts().0)
 }
 
 #[cfg(test)]

@@ -44,18 +44,18 @@ fn uncovered(held: &[&PolicyRule], rules: &[PolicyRule]) -> Vec<PolicyRule> {
 
 /// Splits a rule into rules with one verb and one resource, name or path each.
 fn break_down(rule: &PolicyRule) -> Vec<PolicyRule> {
-    let one = |value: &String| Some(vec![value.clone()]);
+    let single = |value: &String| Some(vec![value.clone()]);
     let names: Vec<Option<Vec<String>>> = match list(&rule.resource_names) {
         [] => vec![None],
-        names => names.iter().map(one).collect(),
+        names => names.iter().map(single).collect(),
     };
     let mut parts = Vec::new();
     for group in list(&rule.api_groups) {
         for resource in list(&rule.resources) {
             for verb in &rule.verbs {
                 parts.extend(names.iter().map(|names| PolicyRule {
-                    api_groups: one(group),
-                    resources: one(resource),
+                    api_groups: single(group),
+                    resources: single(resource),
                     resource_names: names.clone(),
                     verbs: vec![verb.clone()],
                     non_resource_urls: None,
@@ -65,7 +65,7 @@ fn break_down(rule: &PolicyRule) -> Vec<PolicyRule> {
     }
     for url in list(&rule.non_resource_urls) {
         parts.extend(rule.verbs.iter().map(|verb| PolicyRule {
-            non_resource_urls: one(url),
+            non_resource_urls: single(url),
             verbs: vec![verb.clone()],
             ..PolicyRule::default()
         }));

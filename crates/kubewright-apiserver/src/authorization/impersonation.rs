@@ -33,7 +33,7 @@ impl Impersonation {
     ///
     /// # Errors
     /// They describe a user without its name.
-    pub(crate) fn of(headers: &HeaderMap) -> Result<Option<Self>> {
+    pub(crate) fn from_headers(headers: &HeaderMap) -> Result<Option<Self>> {
         let values = |name: &str| -> Vec<String> {
             let values = headers.get_all(name).into_iter();
             values.map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned()).collect()
@@ -252,9 +252,9 @@ mod tests {
                    Extra:map[string][]string{\"example.org/scopes\":[]string{\"view\"}}} without impersonating a user name";
         headers.append("impersonate-uid", HeaderValue::from_static("42"));
         headers.append("impersonate-extra-example.org%2Fscopes", HeaderValue::from_static("view"));
-        assert_eq!(Impersonation::of(&headers).unwrap_err().message(), uid);
+        assert_eq!(Impersonation::from_headers(&headers).unwrap_err().message(), uid);
         headers.append("impersonate-user", HeaderValue::from_static("john"));
-        let (checks, outcome) = checks(Impersonation::of(&headers).unwrap().unwrap(), &["impersonate"]);
+        let (checks, outcome) = checks(Impersonation::from_headers(&headers).unwrap().unwrap(), &["impersonate"]);
         let expected = [
             "impersonate-on:user-info:list pods. /",
             "impersonate users. /john",
@@ -292,15 +292,15 @@ mod tests {
     #[test]
     fn groups_without_a_user_are_rejected() {
         let mut headers = HeaderMap::new();
-        assert_eq!(Impersonation::of(&headers).unwrap(), None);
+        assert_eq!(Impersonation::from_headers(&headers).unwrap(), None);
         headers.append("impersonate-group", HeaderValue::from_static("dev"));
         assert_eq!(
-            Impersonation::of(&headers).unwrap_err().message(),
+            Impersonation::from_headers(&headers).unwrap_err().message(),
             "requested &user.DefaultInfo{Name:\"\", UID:\"\", Groups:[]string{\"dev\"}, \
              Extra:map[string][]string(nil)} without impersonating a user name"
         );
         headers.append("impersonate-user", HeaderValue::from_static("john"));
         headers.append("impersonate-group", HeaderValue::from_static("ops"));
-        assert_eq!(Impersonation::of(&headers).unwrap(), Some(impersonation("john", &["dev", "ops"])));
+        assert_eq!(Impersonation::from_headers(&headers).unwrap(), Some(impersonation("john", &["dev", "ops"])));
     }
 }

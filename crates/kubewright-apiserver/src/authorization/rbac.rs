@@ -98,7 +98,7 @@ fn describe(subject: &Subject, namespace: &str) -> String {
     if kind != "ServiceAccount" {
         return format!("{kind} {name:?}");
     }
-    let namespace = subject.namespace.as_deref().filter(|own| !own.is_empty()).unwrap_or(namespace);
+    let namespace = subject.namespace.as_deref().filter(|namespace| !namespace.is_empty()).unwrap_or(namespace);
     format!("{kind} {:?}", format!("{name}/{namespace}"))
 }
 
@@ -197,7 +197,7 @@ pub(crate) fn errors<'a>(missing: &[MissingRole<'a>], text: impl Fn(&MissingRole
     }
     match texts.as_slice() {
         [] => None,
-        [one] => Some(one.clone()),
+        [name] => Some(name.clone()),
         several => Some(format!("[{}]", several.join(", "))),
     }
 }

@@ -70,7 +70,8 @@ impl User {
             "User" => subject.name == self.name,
             "Group" => self.has_group(&subject.name),
             "ServiceAccount" => {
-                let namespace = subject.namespace.as_deref().filter(|own| !own.is_empty()).unwrap_or(namespace);
+                let namespace =
+                    subject.namespace.as_deref().filter(|namespace| !namespace.is_empty()).unwrap_or(namespace);
                 !namespace.is_empty() && service_account(&self.name) == Some((namespace, subject.name.as_str()))
             }
             _ => false,

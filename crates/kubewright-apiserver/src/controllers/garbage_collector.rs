@@ -41,7 +41,7 @@ struct ObjectKey {
 }
 
 impl ObjectKey {
-    fn of(resource: &Arc<str>, object: &Object) -> Self {
+    fn new(resource: &Arc<str>, object: &Object) -> Self {
         Self { resource: resource.clone(), namespace: object.namespace().to_owned(), name: object.name().to_owned() }
     }
 
@@ -120,7 +120,7 @@ impl GarbageCollector {
             return;
         }
         if let Some(before) = &event.before {
-            let key = ObjectKey::of(&event.resource, before);
+            let key = ObjectKey::new(&event.resource, before);
             for uid in owners::uids(before) {
                 if let Some(keys) = self.dependents.get_mut(uid) {
                     keys.remove(&key);
@@ -136,7 +136,7 @@ impl GarbageCollector {
     }
 
     fn add(&mut self, resource: &Arc<str>, object: &Object) {
-        let key = ObjectKey::of(resource, object);
+        let key = ObjectKey::new(resource, object);
         for uid in owners::uids(object) {
             self.dependents.entry(uid.to_owned()).or_default().insert(key.clone());
         }
@@ -150,7 +150,7 @@ impl GarbageCollector {
             before.into_iter().flat_map(|before| owners::keys(state, before)).for_each(|owner| {
                 tasks.push(Task::Process(owner));
             });
-            after.into_iter().for_each(|after| tasks.push(Task::Process(ObjectKey::of(&event.resource, after))));
+            after.into_iter().for_each(|after| tasks.push(Task::Process(ObjectKey::new(&event.resource, after))));
         }
         match (before, after) {
             (Some(before), None) => {
@@ -173,7 +173,7 @@ impl GarbageCollector {
             self.enqueue_dependents(after, tasks);
         }
         if has(after, FOREGROUND) || has(after, ORPHAN) {
-            tasks.push(Task::Process(ObjectKey::of(&event.resource, after)));
+            tasks.push(Task::Process(ObjectKey::new(&event.resource, after)));
         }
     }
 

@@ -39,7 +39,7 @@ fn sync_quota(state: &mut State, quota: &Stored) {
     let hard = quota.field("spec.hard").cloned().unwrap_or_else(|| json!({}));
     let names: BTreeSet<&String> = hard.as_object().into_iter().flatten().map(|(name, _)| name).collect();
     // Resources that nothing measures retain the usage that others wrote.
-    let mut used = amounts::of(quota.field("status.used").unwrap_or(&Value::Null));
+    let mut used = amounts::parse(quota.field("status.used").unwrap_or(&Value::Null));
     used.extend(usage(state, quota, &names));
     used.retain(|name, _| names.contains(name));
     quotas::set_status(state, quota, MANAGER, &Status { hard: Some(&hard), used: &used });
@@ -51,7 +51,7 @@ fn usage(state: &State, quota: &Stored, names: &BTreeSet<&String>) -> Amounts {
     let kinds: BTreeMap<String, _> = state.registry.iter().map(|kind| (kind.storage_key(), kind)).collect();
     let mut usage = Amounts::new();
     for (resource, kind) in kinds {
-        let Some(evaluator) = Evaluator::of(kind) else { continue };
+        let Some(evaluator) = Evaluator::from_kind(kind) else { continue };
         let measured: Vec<&String> = names.iter().copied().filter(|name| evaluator.measures(name)).collect();
         if measured.is_empty() {
             continue;
@@ -59,9 +59,9 @@ fn usage(state: &State, quota: &Stored, names: &BTreeSet<&String>) -> Amounts {
         usage.extend(measured.iter().map(|name| ((*name).clone(), Quantity::from_integer(0))));
         for object in state.store.list(&resource, Some(quota.namespace())) {
             if quota::is_selected(quota, &evaluator, &object) {
-                let mut own = evaluator.usage(&object);
-                own.retain(|name, _| measured.contains(&name));
-                amounts::add(&mut usage, &own);
+                let mut object_usage = evaluator.usage(&object);
+                object_usage.retain(|name, _| measured.contains(&name));
+                amounts::add(&mut usage, &object_usage);
             }
         }
     }

@@ -188,7 +188,7 @@ fn check_type(kind: &Resource, fields: &Map<String, Value>, body: &[u8], is_leni
     }
     let expected = kind.api_version();
     if !kind.is_custom {
-        return Expected::of(kind).check(fields);
+        return Expected::new(kind).check(fields);
     }
     if api_version != expected {
         let detail =

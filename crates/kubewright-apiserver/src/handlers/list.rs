@@ -52,7 +52,7 @@ pub(crate) async fn list(state: &ControlledState, request: &ResourceRequest) -> 
         let state = state.lock();
         let version = resolve_version(&state, &at, requested, token.as_ref())?;
         let from = token.map(|token| token.key(request)).unwrap_or_default();
-        let range = Range { from: &from, ..Range::of(&resource, request.namespace.as_deref()) };
+        let range = Range { from: &from, ..Range::new(&resource, request.namespace.as_deref()) };
         (state.store.list_at(range, version), version)
     };
     // Version 0 allows a list from the cache, which has no pages.

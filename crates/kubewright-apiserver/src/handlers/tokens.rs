@@ -46,9 +46,10 @@ pub(crate) fn create(state: &State, method: &Method, request: &ResourceRequest) 
     let account = request.existing(state)?;
     let uid = text(&metadata, "uid");
     if !uid.is_empty() && uid != account.uid() {
-        let own = account.uid();
-        let detail =
-            format!("the UID in the token request ({uid}) does not match the UID of the service account ({own})");
+        let account_uid = account.uid();
+        let detail = format!(
+            "the UID in the token request ({uid}) does not match the UID of the service account ({account_uid})"
+        );
         return Err(ApiError::conflict_of(KIND, GROUP, request.name(), &detail));
     }
     let audiences = spec.audiences.get_or_insert_default();
@@ -127,18 +128,18 @@ fn bound_objects(state: &State, account: &Object, bound: Option<&BoundObjectRefe
         ("", "Pod") => {
             let pod = get("pods", account.namespace())?;
             check_pod(&pod, account.name())?;
-            let (own, node) = (Some(Reference::to(&pod)), node_of(state, &pod));
-            (pod, BoundObjects { pod: own, node, ..claims })
+            let (reference, node) = (Some(Reference::to(&pod)), node_of(state, &pod));
+            (pod, BoundObjects { pod: reference, node, ..claims })
         }
         ("", "Node") => {
             let node = get("nodes", "")?;
-            let own = Some(Reference::to(&node));
-            (node, BoundObjects { node: own, ..claims })
+            let reference = Some(Reference::to(&node));
+            (node, BoundObjects { node: reference, ..claims })
         }
         ("", "Secret") => {
             let secret = get("secrets", account.namespace())?;
-            let own = Some(Reference::to(&secret));
-            (secret, BoundObjects { secret: own, ..claims })
+            let reference = Some(Reference::to(&secret));
+            (secret, BoundObjects { secret: reference, ..claims })
         }
         _ => {
             let message = format!("cannot bind token to object of type {group}/{version}, Kind={kind}");
@@ -184,8 +185,8 @@ fn node_of(state: &State, pod: &Object) -> Option<Reference> {
 
 fn issue(state: &State, mut bound: BoundObjects, spec: &TokenRequestSpec, seconds: i64, now: i64) -> Result<String> {
     let issuer = &state.authenticator.issuer;
-    let (own, audiences) = (issuer.audiences(), spec.audiences.clone().unwrap_or_default());
-    let is_own = audiences.iter().all(|audience| own.contains(audience));
+    let (accepted, audiences) = (issuer.audiences(), spec.audiences.clone().unwrap_or_default());
+    let is_own = audiences.iter().all(|audience| accepted.contains(audience));
     let is_extended = bound.pod.is_some() && seconds == EXTENDED_SECONDS && is_own;
     if is_extended {
         bound.warnafter = Some(now.saturating_add(seconds));

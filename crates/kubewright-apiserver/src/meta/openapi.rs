@@ -125,8 +125,8 @@ fn of_version(state: &State, group: &str, version: &str) -> Value {
     let mut paths = Map::new();
     let mut components = schemas::common();
     for kind in kinds_of(state, group, version) {
-        paths.extend(operations::of(kind));
-        components.extend(schemas::of(state, kind));
+        paths.extend(operations::build(kind));
+        components.extend(schemas::build(state, kind));
     }
     enums::add(&mut components);
     let is_custom = kinds_of(state, group, version).all(|resource| resource.is_custom);
@@ -143,8 +143,8 @@ fn all_kinds(state: &State) -> Value {
     let mut paths = Map::new();
     let mut definitions = schemas::common();
     for kind in state.registry.iter() {
-        paths.extend(operations::of(kind).into_iter().map(|(name, path)| (name, v2::path(&path))));
-        definitions.extend(schemas::of(state, kind));
+        paths.extend(operations::build(kind).into_iter().map(|(name, path)| (name, v2::path(&path))));
+        definitions.extend(schemas::build(state, kind));
     }
     enums::add(&mut definitions);
     let definitions: Map<String, Value> =

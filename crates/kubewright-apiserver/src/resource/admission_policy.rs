@@ -12,7 +12,7 @@ enum Configuration {
 }
 
 impl Configuration {
-    fn of(kind: &Kind) -> Option<Self> {
+    fn from_kind(kind: &Kind) -> Option<Self> {
         let configuration = match kind.plural.as_str() {
             "validatingadmissionpolicies" => Self::Policy(PolicyKind::Validating),
             "validatingadmissionpolicybindings" => Self::Binding(PolicyKind::Validating),
@@ -26,7 +26,7 @@ impl Configuration {
 
 /// Sets the defaults of a policy or a binding. Other kinds are not changed.
 pub(crate) fn default(kind: &Kind, fields: &mut Map<String, Value>) {
-    let Some(configuration) = Configuration::of(kind) else { return };
+    let Some(configuration) = Configuration::from_kind(kind) else { return };
     let mut object = Value::Object(std::mem::take(fields));
     match configuration {
         Configuration::Policy(_) => default_policy(&mut object),
@@ -39,7 +39,7 @@ pub(crate) fn default(kind: &Kind, fields: &mut Map<String, Value>) {
 
 /// Validates a policy or a binding. Other kinds have no errors.
 pub(crate) fn check(kind: &Kind, object: &Object) -> Vec<FieldError> {
-    let Some(configuration) = Configuration::of(kind) else { return Vec::new() };
+    let Some(configuration) = Configuration::from_kind(kind) else { return Vec::new() };
     let object = json!({ "metadata": { "name": object.name() }, "spec": object.body.get("spec") });
     let errors = match configuration {
         Configuration::Policy(kind) => validate_policy(kind, &object),

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 pub(crate) type Amounts = BTreeMap<String, Quantity>;
 
 /// Returns the amounts of a list. Values that are not quantities are omitted.
-pub(crate) fn of(list: &Value) -> Amounts {
+pub(crate) fn parse(list: &Value) -> Amounts {
     let entries = list.as_object().into_iter().flatten();
     entries.filter_map(|(name, amount)| Some((name.clone(), Quantity::from_json(amount)?))).collect()
 }
@@ -47,29 +47,29 @@ fn raise(total: &mut Amounts, other: Amounts) {
 pub(crate) fn of_pod(spec: &Value, list: &str) -> Amounts {
     let mut total = Amounts::new();
     for container in containers(spec, "containers") {
-        add(&mut total, &of(&container["resources"][list]));
+        add(&mut total, &parse(&container["resources"][list]));
     }
     let (mut sidecars, mut initial) = (Amounts::new(), Amounts::new());
     for container in containers(spec, "initContainers") {
-        let mut own = of(&container["resources"][list]);
+        let mut container_amounts = parse(&container["resources"][list]);
         if container["restartPolicy"] == "Always" {
-            add(&mut total, &own);
-            add(&mut sidecars, &own);
-            own.clone_from(&sidecars);
+            add(&mut total, &container_amounts);
+            add(&mut sidecars, &container_amounts);
+            container_amounts.clone_from(&sidecars);
         } else {
-            add(&mut own, &sidecars);
+            add(&mut container_amounts, &sidecars);
         }
-        raise(&mut initial, own);
+        raise(&mut initial, container_amounts);
     }
     raise(&mut total, initial);
-    total.extend(of(&spec["resources"][list]).into_iter().filter(|(name, _)| is_pod_level(name)));
+    total.extend(parse(&spec["resources"][list]).into_iter().filter(|(name, _)| is_pod_level(name)));
     total
 }
 
 /// Returns the `requests` or the `limits` of a pod spec with its overhead. The overhead limits only what is limited.
 pub(crate) fn of_pod_with_overhead(spec: &Value, list: &str) -> Amounts {
     let mut total = of_pod(spec, list);
-    let mut overhead = of(&spec["overhead"]);
+    let mut overhead = parse(&spec["overhead"]);
     if list == "limits" {
         overhead.retain(|name, _| total.contains_key(name));
     }

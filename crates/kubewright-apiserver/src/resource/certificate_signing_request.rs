@@ -66,8 +66,8 @@ fn preserve_approvals(kind: &Kind, conditions: &mut Vec<Value>, old: &Object) ->
     let approvals: Vec<Value> = self::conditions(old).into_iter().filter(|condition| is_approval(condition)).collect();
     for condition in conditions.iter_mut().filter(|condition| is_approval(condition)) {
         let Some(approval) = approvals.iter().find(|approval| approval["type"] == condition["type"]) else {
-            let why = format!("updates may not add a condition of type {}", condition["type"]);
-            return Err(ApiError::invalid(kind, old.name(), &[FieldError::forbidden(CONDITIONS, why)]));
+            let detail = format!("updates may not add a condition of type {}", condition["type"]);
+            return Err(ApiError::invalid(kind, old.name(), &[FieldError::forbidden(CONDITIONS, detail)]));
         };
         *condition = approval.clone();
     }

@@ -30,8 +30,8 @@ pub(crate) fn default_pod(objects: &dyn Objects, pod: &mut Object) {
     for range in objects.list(RESOURCE, Some(pod.namespace())) {
         let (mut requests, mut limits) = (Amounts::new(), Amounts::new());
         for item in items(&range).filter(|item| item["type"] == "Container") {
-            requests.extend(amounts::of(&item["defaultRequest"]));
-            limits.extend(amounts::of(&item["default"]));
+            requests.extend(amounts::parse(&item["defaultRequest"]));
+            limits.extend(amounts::parse(&item["default"]));
         }
         let mut set = Vec::new();
         for (list, name) in [("containers", "container"), ("initContainers", "init container")] {
@@ -84,12 +84,12 @@ pub(crate) fn check(
     let ranges = if is_limited { objects.list(RESOURCE, Some(object.namespace())) } else { Vec::new() };
     for range in ranges {
         let errors = violations(&range, kind, object);
-        let why = match errors.as_slice() {
+        let message = match errors.as_slice() {
             [] => continue,
-            [one] => one.clone(),
+            [error] => error.clone(),
             several => format!("[{}]", several.join(", ")),
         };
-        return Err(ApiError::forbidden(kind, object.name(), &why));
+        return Err(ApiError::forbidden(kind, object.name(), &message));
     }
     Ok(())
 }
@@ -106,14 +106,18 @@ fn violations(range: &Object, kind: &Kind, object: &Object) -> Vec<String> {
                 let all = ["containers", "initContainers"].into_iter();
                 for container in all.flat_map(|list| amounts::containers(spec, list)) {
                     let resources = &container["resources"];
-                    bounds.check(&amounts::of(&resources["requests"]), &amounts::of(&resources["limits"]), &mut errors);
+                    bounds.check(
+                        &amounts::parse(&resources["requests"]),
+                        &amounts::parse(&resources["limits"]),
+                        &mut errors,
+                    );
                 }
             }
             ("pods", "Pod") => {
                 bounds.check(&amounts::of_pod(spec, "requests"), &amounts::of_pod(spec, "limits"), &mut errors);
             }
             ("persistentvolumeclaims", "PersistentVolumeClaim") => {
-                bounds.check_requests(&amounts::of(&spec["resources"]["requests"]), &mut errors);
+                bounds.check_requests(&amounts::parse(&spec["resources"]["requests"]), &mut errors);
             }
             _ => {}
         }

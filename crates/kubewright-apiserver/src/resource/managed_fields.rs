@@ -114,7 +114,7 @@ pub(crate) fn apply(author: Author<'_>, live: Option<&Object>, applied: &Value, 
 pub(crate) fn merge_unowned(kind: &Resource, live: &Value, applied: &Value) -> Result<Value, String> {
     let type_ = kind.types().get(&kind.api_version()).unwrap_or(&Type::Deduced);
     check(applied, type_, Duplicates::Rejected)
-        .map_err(|why| format!("failed to convert patch object to typed object: {why}"))?;
+        .map_err(|error| format!("failed to convert patch object to typed object: {error}"))?;
     let atomic = atomic_paths(applied, type_);
     if !atomic.is_empty() {
         let paths = atomic.join(", ");
@@ -123,7 +123,7 @@ pub(crate) fn merge_unowned(kind: &Resource, live: &Value, applied: &Value) -> R
     let mut live = live.clone();
     let managers = live["metadata"].as_object_mut().and_then(|metadata| metadata.remove("managedFields"));
     check(&live, type_, Duplicates::Allowed)
-        .map_err(|why| format!("failed to convert original object to typed object: {why}"))?;
+        .map_err(|error| format!("failed to convert original object to typed object: {error}"))?;
     let mut merged = merge(&live, applied, type_);
     if let (Some(managers), Some(metadata)) = (managers, merged.get_mut("metadata")) {
         metadata["managedFields"] = managers;
@@ -212,21 +212,21 @@ fn apply_with(
 ) -> Result<(Option<Value>, Managers)> {
     let managers = writer
         .before_apply(live, empty_object, managers)
-        .map_err(|why| ApiError::internal(format!("failed to create manager for existing fields: {why}")))?;
+        .map_err(|error| ApiError::internal(format!("failed to create manager for existing fields: {error}")))?;
     if applied.pointer("/metadata/managedFields").is_some_and(Value::is_array) {
         return Err(ApiError::bad_request("metadata.managedFields must be nil"));
     }
     let typed = |value: &Value, duplicates, what: &str| {
         let type_ = writer.types.get(writer.api_version).unwrap_or(&Type::Deduced);
-        check(value, type_, duplicates).map_err(|why| {
-            ApiError::internal(format!("failed to create typed {what} object ({}): {why}", describe(value)))
+        check(value, type_, duplicates).map_err(|error| {
+            ApiError::internal(format!("failed to create typed {what} object ({}): {error}", describe(value)))
         })
     };
     typed(applied, Duplicates::Rejected, "patch")?;
     typed(live, Duplicates::Allowed, "live")?;
     writer.apply(live, applied, managers, force).map_err(|failure| match failure {
         Failure::Conflicts(conflicts) => conflicts.to_api_error(),
-        Failure::Internal(why) => ApiError::internal(why),
+        Failure::Internal(message) => ApiError::internal(message),
     })
 }
 
@@ -293,7 +293,7 @@ fn stored_managers(object: &Object) -> Managers {
 
 /// Returns the fields that the endpoint does not change and therefore does not own, by version (`GetResetFields`).
 fn reset_fields(kind: &Resource, endpoint: &Endpoint) -> BTreeMap<String, FieldSet> {
-    let set = |names: &[&str]| FieldSet::of(names.iter().map(|name| fields(&[name])));
+    let set = |names: &[&str]| FieldSet::from_paths(names.iter().map(|name| fields(&[name])));
     match endpoint {
         Endpoint::Main if kind.has_status => [(kind.api_version(), set(&["status"]))].into(),
         Endpoint::Status if kind.is_custom => {
@@ -301,11 +301,11 @@ fn reset_fields(kind: &Resource, endpoint: &Endpoint) -> BTreeMap<String, FieldS
         }
         Endpoint::Status => {
             let reset = kind.strategy.status_reset_fields.iter().map(|path| fields(path));
-            [(kind.api_version(), FieldSet::of(reset.chain([fields(&["spec"])])))].into()
+            [(kind.api_version(), FieldSet::from_paths(reset.chain([fields(&["spec"])])))].into()
         }
         Endpoint::Approval => {
             let reset = [fields(&["spec"]), fields(&["status", "certificate"])];
-            [(kind.api_version(), FieldSet::of(reset))].into()
+            [(kind.api_version(), FieldSet::from_paths(reset))].into()
         }
         Endpoint::Main | Endpoint::Finalize | Endpoint::Pod(_) | Endpoint::Token | Endpoint::Scale(_) => {
             BTreeMap::new()
@@ -363,9 +363,9 @@ fn check_type(applied: &Value, group: &str, version: &str, kind: &str) -> Result
 
 fn conversion_error(what: &str, scale: &Value) -> ApiError {
     let (namespace, name) = (text(&scale["metadata"]["namespace"]), text(&scale["metadata"]["name"]));
-    let why = "request to convert CR to an invalid group/version: autoscaling/v1";
+    let reason = "request to convert CR to an invalid group/version: autoscaling/v1";
     let object = format!("{namespace}/{name}; autoscaling/v1, Kind=Scale");
-    ApiError::internal(format!("{what} object ({object}) to proper version: {why}"))
+    ApiError::internal(format!("{what} object ({object}) to proper version: {reason}"))
 }
 
 /// Formats an object as `namespace/name; group/version, Kind=kind`.

@@ -126,8 +126,8 @@ pub(crate) fn check_update(new: &Object, old: &Object) -> Vec<FieldError> {
         new.finalizers().iter().filter(|finalizer| !old.finalizers().contains(finalizer)).cloned().collect();
     if old.is_terminating() && !added.is_empty() {
         let added: Vec<String> = added.iter().map(|finalizer| format!("{finalizer:?}")).collect();
-        let why = "no new finalizers can be added if the object is being deleted, found new finalizers []string";
-        errors.push(FieldError::forbidden("metadata.finalizers", format!("{why}{{{}}}", added.join(", "))));
+        let detail = "no new finalizers can be added if the object is being deleted, found new finalizers []string";
+        errors.push(FieldError::forbidden("metadata.finalizers", format!("{detail}{{{}}}", added.join(", "))));
     }
     errors
 }
@@ -152,7 +152,7 @@ fn check_name(naming: Naming, field: &str, name: &str, errors: &mut Vec<FieldErr
         Naming::PathSegment => validation::path_segment(name),
         Naming::IpAddress => ip_address(name),
     };
-    errors.extend(messages.into_iter().map(|why| FieldError::invalid(field, format!("{name:?}"), why)));
+    errors.extend(messages.into_iter().map(|detail| FieldError::invalid(field, format!("{name:?}"), detail)));
 }
 
 /// Returns the errors of a name that must be an IP address in its canonical representation.
@@ -173,10 +173,10 @@ fn check_finalizers(kind: &Kind, object: &Object, errors: &mut Vec<FieldError>) 
         let shown = format!("{finalizer:?}");
         if messages.is_empty() && !kind.is_custom && !finalizer.contains('/') && !STANDARD.contains(&finalizer.as_str())
         {
-            let why = "name is neither a standard finalizer name nor is it fully qualified";
-            errors.push(FieldError::invalid(format!("{FIELD}[{index}]"), &shown, why));
+            let detail = "name is neither a standard finalizer name nor is it fully qualified";
+            errors.push(FieldError::invalid(format!("{FIELD}[{index}]"), &shown, detail));
         }
-        errors.extend(messages.into_iter().map(|why| FieldError::invalid(FIELD, &shown, why)));
+        errors.extend(messages.into_iter().map(|detail| FieldError::invalid(FIELD, &shown, detail)));
     }
 }
 
@@ -184,8 +184,9 @@ fn check_finalizers(kind: &Kind, object: &Object, errors: &mut Vec<FieldError>) 
 pub(crate) fn unqualified_finalizers(object: &Object) -> impl Iterator<Item = String> {
     let unqualified = object.finalizers().iter().filter(|finalizer| !finalizer.contains('/'));
     unqualified.map(|finalizer| {
-        let why = "prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers";
-        format!("metadata.finalizers: {finalizer:?}: {why}")
+        let detail =
+            "prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers";
+        format!("metadata.finalizers: {finalizer:?}: {detail}")
     })
 }
 
@@ -195,10 +196,12 @@ pub(crate) fn label_errors(labels: &BTreeMap<String, String>) -> Vec<FieldError>
     let mut errors = Vec::new();
     for (key, value) in labels {
         errors.extend(
-            validation::label_key(key).into_iter().map(|why| FieldError::invalid(FIELD, format!("{key:?}"), why)),
+            validation::label_key(key).into_iter().map(|detail| FieldError::invalid(FIELD, format!("{key:?}"), detail)),
         );
         errors.extend(
-            validation::label_value(value).into_iter().map(|why| FieldError::invalid(FIELD, format!("{value:?}"), why)),
+            validation::label_value(value)
+                .into_iter()
+                .map(|detail| FieldError::invalid(FIELD, format!("{value:?}"), detail)),
         );
     }
     errors
@@ -210,7 +213,7 @@ pub(crate) fn annotation_errors(annotations: &BTreeMap<String, String>, field: &
     for key in annotations.keys() {
         // The prefix of an annotation key can contain upper case.
         let messages = validation::label_key(&key.to_lowercase()).into_iter();
-        errors.extend(messages.map(|why| FieldError::invalid(field, format!("{key:?}"), why)));
+        errors.extend(messages.map(|detail| FieldError::invalid(field, format!("{key:?}"), detail)));
     }
     let size: usize = annotations.iter().map(|(key, value)| key.len() + value.len()).sum();
     if size > MAX_ANNOTATION_SIZE {

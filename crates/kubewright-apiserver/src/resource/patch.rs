@@ -73,7 +73,7 @@ fn json_patch(patch: &[u8], object: &mut Value) -> Result<Vec<String>> {
     strict_errors.truncate(MAX_ERRORS);
     strict_errors.iter_mut().for_each(|error| error.insert_str(0, "json patch "));
     let operations: json_patch::Patch = serde_json::from_value(operations).map_err(|_| ApiError::unprocessable())?;
-    let mut budget = Budget::of(object);
+    let mut budget = Budget::new(object);
     operations.0.into_iter().try_for_each(|operation| execute(operation, object, &mut budget))?;
     Ok(strict_errors)
 }
@@ -88,7 +88,7 @@ pub(crate) fn apply_operations(operations: Vec<Value>, object: &mut Value) -> Re
         let detail = format!("The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {count}");
         return Err(ApiError::entity_too_large(&detail));
     }
-    let mut budget = Budget::of(object);
+    let mut budget = Budget::new(object);
     for operation in operations {
         let describe = operation.to_string();
         let decoded: PatchOperation = serde_json::from_value(operation)
@@ -114,7 +114,7 @@ struct Budget {
 }
 
 impl Budget {
-    fn of(object: &Value) -> Self {
+    fn new(object: &Value) -> Self {
         Self { copied_bytes: 0, depth: depth::of_value(object), measurements: MAX_MEASUREMENTS }
     }
 
@@ -238,6 +238,6 @@ fn decode(patch: &[u8]) -> Result<Decoded> {
     duplicate_fields::json(patch).map_err(undecodable)
 }
 
-fn undecodable(why: impl std::fmt::Display) -> ApiError {
-    ApiError::bad_request(format!("error decoding patch: {why}"))
+fn undecodable(error: impl std::fmt::Display) -> ApiError {
+    ApiError::bad_request(format!("error decoding patch: {error}"))
 }

@@ -19,7 +19,7 @@ pub(crate) struct Columns {
 
 impl Columns {
     /// Creates the columns of a definition. The default is the age. Columns from the first invalid path on are ignored.
-    pub(crate) fn of(definitions: &[CustomResourceColumnDefinition]) -> Self {
+    pub(crate) fn new(definitions: &[CustomResourceColumnDefinition]) -> Self {
         let mut columns = Self { headers: vec![built_in::name()], paths: Vec::new() };
         if definitions.is_empty() {
             columns.headers.push(built_in::age());

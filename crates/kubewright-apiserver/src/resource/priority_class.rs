@@ -16,7 +16,7 @@ pub(crate) const RESOURCE: &str = "priorityclasses.scheduling.k8s.io";
 
 /// Rejects the deletion of the system priority classes.
 pub(crate) fn check_delete(kind: &Kind, name: &str) -> Result<()> {
-    if SYSTEM_PRIORITIES.iter().any(|(own, ..)| *own == name) {
+    if SYSTEM_PRIORITIES.iter().any(|(known, ..)| *known == name) {
         return Err(ApiError::forbidden(kind, name, "this is a system priority class and cannot be deleted"));
     }
     Ok(())
@@ -48,11 +48,11 @@ pub(crate) fn admit(objects: &dyn Objects, kind: &Kind, pod: &mut Object) -> Res
         let provided = spec.get(field).filter(|provided| !provided.is_null() && *provided != value);
         if let Some(provided) = provided {
             let (provided, value) = (unquoted(provided), unquoted(value));
-            let why = format!(
+            let message = format!(
                 "the {words} ({provided}) must not be provided in pod spec; priority admission controller computed {value} from the \
                  given PriorityClass name"
             );
-            return Err(ApiError::forbidden(kind, &name, &why));
+            return Err(ApiError::forbidden(kind, &name, &message));
         }
         spec[field] = value.clone();
     }

@@ -36,7 +36,8 @@ pub(crate) struct Charge {
 /// # Errors
 /// The usage exceeds a quota, or cannot be determined.
 pub(crate) fn charge(objects: &dyn Objects, kind: &Kind, new: &Object, old: Option<&Object>) -> Result<Vec<Charge>> {
-    let Some(evaluator) = Evaluator::of(kind).filter(|evaluator| old.is_none() || evaluator.measures_updates()) else {
+    let Some(evaluator) = Evaluator::from_kind(kind).filter(|evaluator| old.is_none() || evaluator.measures_updates())
+    else {
         return Ok(Vec::new());
     };
     let mut quotas = objects.list(RESOURCE, Some(new.namespace()));
@@ -44,7 +45,7 @@ pub(crate) fn charge(objects: &dyn Objects, kind: &Kind, new: &Object, old: Opti
     if quotas.is_empty() {
         return Ok(Vec::new());
     }
-    let forbidden = |why: String| ApiError::forbidden(kind, new.name(), &why);
+    let forbidden = |message: String| ApiError::forbidden(kind, new.name(), &message);
     quotas.iter().try_for_each(|quota| check_measurable(&evaluator, quota, new)).map_err(forbidden)?;
     let mut delta = evaluator.usage(new);
     let negative: Vec<&str> =
@@ -69,8 +70,8 @@ fn measured<'a>(evaluator: &'a Evaluator, quota: &'a Object) -> impl Iterator<It
 /// Checks that the usage of an object and of its namespace can be determined.
 fn check_measurable(evaluator: &Evaluator, quota: &Object, object: &Object) -> Result<(), String> {
     let names: Vec<&str> = measured(evaluator, quota).map(String::as_str).collect();
-    if let Some(why) = evaluator.missing(&names, object) {
-        return Err(format!("failed quota: {}: {why}", quota.name()));
+    if let Some(message) = evaluator.missing(&names, object) {
+        return Err(format!("failed quota: {}: {message}", quota.name()));
     }
     let used = quota.field("status.used").unwrap_or(&Value::Null);
     if names.iter().all(|name| used.get(name).is_some()) {
@@ -81,7 +82,7 @@ fn check_measurable(evaluator: &Evaluator, quota: &Object, object: &Object) -> R
 
 /// Returns the new usage of a quota, or `None` if it does not change.
 fn charge_quota(quota: Stored, delta: &Amounts) -> Result<Option<Charge>, String> {
-    let amounts_of = |path: &str| amounts::of(quota.field(path).unwrap_or(&Value::Null));
+    let amounts_of = |path: &str| amounts::parse(quota.field(path).unwrap_or(&Value::Null));
     let (hard, used) = (amounts_of("status.hard"), amounts_of("status.used"));
     let requested: Amounts = mask(delta, |name| hard.contains_key(name));
     if requested.is_empty() {

@@ -130,7 +130,7 @@ impl Resource {
         let custom = CustomResource {
             validator: versions.validator(&version.name).cloned(),
             versions: versions.clone(),
-            columns: Columns::of(version.additional_printer_columns.as_deref().unwrap_or_default()),
+            columns: Columns::new(version.additional_printer_columns.as_deref().unwrap_or_default()),
             warning: version.deprecated.unwrap_or(false).then(|| deprecation(spec, version)),
         };
         Self { names, strategy: &STRATEGY, source: Source::Definition(custom), conversions: None }
@@ -435,7 +435,7 @@ impl Registry {
         let spec = &installed.spec;
         self.remove(&spec.group, &spec.names.plural);
         let function = self.functions.get(&qualified(&spec.names.kind, &spec.group)).cloned();
-        let versions = Arc::new(Versions::of(spec, function));
+        let versions = Arc::new(Versions::from_definition(spec, function));
         for version in spec.versions.iter().filter(|version| version.served) {
             self.insert(Resource::from_definition(spec, version, &versions));
         }

@@ -24,9 +24,9 @@ pub(crate) fn check(object: &Object, paths: &ScalePaths, status_only: bool) -> V
     let counts = spec.into_iter().chain([&paths.status_replicas_path]);
     let mut errors: Vec<FieldError> = counts.filter_map(|path| check_replicas(object, path)).collect();
     if let Some(path) = selector_path(paths)
-        && let Err(why) = text(&object.body, path)
+        && let Err(detail) = text(&object.body, path)
     {
-        errors.push(FieldError::invalid(path, "\"\"", why));
+        errors.push(FieldError::invalid(path, "\"\"", detail));
     }
     errors
 }
@@ -86,7 +86,7 @@ pub(crate) fn sent(mut scale: Scale) -> Scale {
 
 fn check_replicas(object: &Object, path: &str) -> Option<FieldError> {
     match integer(&object.body, path) {
-        Err(why) => Some(FieldError::invalid(path, 0, why)),
+        Err(detail) => Some(FieldError::invalid(path, 0, detail)),
         Ok(Some(count)) if count < 0 => Some(FieldError::invalid(path, count, "should be a non-negative integer")),
         Ok(Some(count)) if count > i64::from(i32::MAX) => {
             Some(FieldError::invalid(path, count, format!("should be less than or equal to {}", i32::MAX)))

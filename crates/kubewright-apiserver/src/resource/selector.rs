@@ -86,7 +86,7 @@ impl Requirement {
 }
 
 fn parse_labels(text: &str) -> Result<Vec<Requirement>, String> {
-    let mut tokens = Tokens::of(text);
+    let mut tokens = Tokens::new(text);
     let mut requirements = Vec::new();
     if tokens.peek().is_empty() {
         return Ok(requirements);
@@ -135,7 +135,7 @@ fn reject_invalid(field: &str, text: &str, messages: Vec<String>) -> Result<(), 
         messages.iter().map(|message| format!("{field}: Invalid value: {text:?}: {message}")).collect();
     match errors.as_slice() {
         [] => Ok(()),
-        [one] => Err(one.clone()),
+        [error] => Err(error.clone()),
         several => Err(format!("[{}]", several.join(", "))),
     }
 }
@@ -192,7 +192,7 @@ struct Tokens {
 }
 
 impl Tokens {
-    fn of(text: &str) -> Self {
+    fn new(text: &str) -> Self {
         let mut tokens = Vec::new();
         let mut rest = text.trim_start();
         while !rest.is_empty() {

@@ -56,9 +56,9 @@ pub(crate) fn allocate(objects: &dyn Objects, kind: &Kind, service: &mut Object)
 fn allocate_cluster_ip(spec: &mut Value, others: &[Stored]) -> Result<Option<FieldError>> {
     let is_free =
         |address: &str| !others.iter().any(|other| other.field("spec.clusterIP").is_some_and(|ip| ip == address));
-    let allocation_error = |address: &str, why: &str| {
-        let why = format!("failed to allocate IP {address}: {why}");
-        Ok(Some(FieldError::invalid("spec.clusterIPs", json!([address]), why)))
+    let allocation_error = |address: &str, reason: &str| {
+        let detail = format!("failed to allocate IP {address}: {reason}");
+        Ok(Some(FieldError::invalid("spec.clusterIPs", json!([address]), detail)))
     };
     match spec["clusterIP"].as_str().unwrap_or_default() {
         HEADLESS => {}
@@ -112,14 +112,14 @@ fn allocate_node_ports(spec: &mut Value, others: &[Stored], needs_node_ports: bo
     let mut allocated: BTreeSet<NodePort> =
         others.iter().flat_map(|other| node_ports(other.body.get("spec").unwrap_or(&Value::Null))).collect();
     for (index, (protocol, number)) in requested_node_ports(spec) {
-        let why = match number {
+        let detail = match number {
             number if !PORTS.contains(&number) => {
                 "provided port is not in the valid range. The range of valid ports is 30000-32767"
             }
             number if !allocated.insert((protocol, number)) => "provided port is already allocated",
             _ => continue,
         };
-        return Ok(Some(FieldError::invalid(format!("spec.ports[{index}].nodePort"), number, why)));
+        return Ok(Some(FieldError::invalid(format!("spec.ports[{index}].nodePort"), number, detail)));
     }
     for port in spec.get_mut("ports").and_then(Value::as_array_mut).into_iter().flatten().filter(|_| needs_node_ports) {
         if node_port(port).is_none() {

@@ -69,7 +69,7 @@ enum Strategy {
 
 impl Strategy {
     /// Returns the strategy of a definition. The function has precedence over a webhook.
-    fn of(spec: &CustomResourceDefinitionSpec, function: Option<ConvertFunction>) -> Self {
+    fn from_definition(spec: &CustomResourceDefinitionSpec, function: Option<ConvertFunction>) -> Self {
         let conversion = spec.conversion.as_ref().filter(|conversion| conversion.strategy == "Webhook");
         match (conversion, function) {
             (None, _) => Self::None,
@@ -99,7 +99,7 @@ fn client_of(config: WebhookClientConfig) -> ClientConfig {
 
 impl Versions {
     /// Creates the versions of a definition, with the function that converts in place of its webhook.
-    pub(crate) fn of(spec: &CustomResourceDefinitionSpec, function: Option<ConvertFunction>) -> Self {
+    pub(crate) fn from_definition(spec: &CustomResourceDefinitionSpec, function: Option<ConvertFunction>) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let storage = spec.versions.iter().find(|version| version.storage).map(|version| version.name.as_str());
         let validator = |version: &CustomResourceDefinitionVersion| {
@@ -115,7 +115,7 @@ impl Versions {
             group: spec.group.clone(),
             kind: spec.names.kind.clone(),
             storage: storage.unwrap_or_default().into(),
-            strategy: Strategy::of(spec, function),
+            strategy: Strategy::from_definition(spec, function),
             validators: spec.versions.iter().map(validator).collect(),
             types: spec.versions.iter().map(type_).collect(),
             replica_paths: spec.versions.iter().map(|version| replica_path(&spec.group, version)).collect(),
@@ -172,10 +172,15 @@ impl Versions {
     ///
     /// # Errors
     /// As [`read`](Self::read).
-    pub(crate) fn write(&self, object: &mut Object, own: &str, conversions: Option<&Conversions>) -> Result<()> {
+    pub(crate) fn write(
+        &self,
+        object: &mut Object,
+        default_version: &str,
+        conversions: Option<&Conversions>,
+    ) -> Result<()> {
         object.body.values_mut().for_each(go::normalize_numbers);
         let from = object.written.version.clone();
-        self.convert(object, (from.as_deref().unwrap_or(own), &*self.storage), conversions)?;
+        self.convert(object, (from.as_deref().unwrap_or(default_version), &*self.storage), conversions)?;
         let mut completed = object.body.clone();
         self.complete(&mut completed, &self.storage)?;
         let completed_by = (completed == object.body).then_some(self.serial);
@@ -210,9 +215,9 @@ impl Versions {
 
     fn without_calls(&self, object: &Value) -> ApiError {
         let from = object.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
-        let why = "this server calls no webhooks: use `ApiServer::convert` or `ApiServer::call_webhooks`, or the version \
-            that the object was written in";
-        ApiError::internal(format!("conversion webhook for {from}, Kind={} failed: {why}", self.kind))
+        let reason = "this server calls no webhooks: use `ApiServer::convert` or `ApiServer::call_webhooks`, or the \
+            version that the object was written in";
+        ApiError::internal(format!("conversion webhook for {from}, Kind={} failed: {reason}", self.kind))
     }
 
     /// Prunes and defaults the fields of an object by the current schema of a version.

@@ -70,7 +70,7 @@ pub(crate) struct ConversionWebhook {
 
 impl ConversionWebhook {
     pub(crate) fn new(client: ClientConfig, versions: &[String]) -> Self {
-        Self { client, version: versions.iter().find_map(|version| ReviewVersion::of(version)) }
+        Self { client, version: versions.iter().find_map(|version| ReviewVersion::from_name(version)) }
     }
 }
 

@@ -82,7 +82,7 @@ impl<'a> Table<'a> {
         }
         let rows: Vec<TableRow<'_>> = objects.into_iter().map(|object| row(kind, options, object)).collect();
         // In Go, a table without specific columns has nil rows if it is empty.
-        let is_nil = rows.is_empty() && !kind.is_custom && printer_columns::of(&kind.group_resource()).is_none();
+        let is_nil = rows.is_empty() && !kind.is_custom && printer_columns::find(&kind.group_resource()).is_none();
         Self::new(options, metadata, Some(headers(kind)), (!is_nil).then_some(rows))
     }
 
@@ -120,12 +120,12 @@ impl<'a> Table<'a> {
 fn headers(kind: &Resource) -> Vec<Value> {
     match kind.custom() {
         Some(custom) => custom.columns.headers.clone(),
-        None => printer_columns::of(&kind.group_resource()).map_or_else(printer_columns::fallback, <[Value]>::to_vec),
+        None => printer_columns::find(&kind.group_resource()).map_or_else(printer_columns::fallback, <[Value]>::to_vec),
     }
 }
 
 fn row<'a>(kind: &'a Resource, options: TableOptions, object: &'a Object) -> TableRow<'a> {
-    let row = Row::of(object);
+    let row = Row::new(object);
     let resource = kind.group_resource();
     let cells = match kind.custom() {
         Some(resource) => custom::cells(&resource.columns, kind, &row),

@@ -47,11 +47,11 @@ pub(crate) fn admit(state: &mut State, credentials: &Credentials, parts: &Parts)
 /// # Errors
 /// The user may not impersonate the requested user, or the latter may not make the request.
 fn authorize(state: &mut State, user: &Arc<User>, parts: &Parts) -> Result<Arc<User>> {
-    let impersonation = Impersonation::of(&parts.headers)?;
+    let impersonation = Impersonation::from_headers(&parts.headers)?;
     if !state.rbac {
         return Ok(impersonation.map_or_else(|| user.clone(), |wanted| Arc::new(wanted.into_user())));
     }
-    let attributes = Attributes::of(parts);
+    let attributes = Attributes::from_parts(parts);
     let user = match impersonation {
         Some(wanted) => Arc::new(wanted.check(user, &attributes, |identity| state.authorize(user, identity))?),
         None => user.clone(),

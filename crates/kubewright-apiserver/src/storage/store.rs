@@ -98,7 +98,7 @@ pub(crate) struct Range<'a> {
 
 impl<'a> Range<'a> {
     /// Returns the range of all objects of a resource, in one namespace or in all.
-    pub(crate) fn of(resource: &'a str, namespace: Option<&'a str>) -> Self {
+    pub(crate) fn new(resource: &'a str, namespace: Option<&'a str>) -> Self {
         Self { resource, namespace, from: "" }
     }
 
@@ -194,7 +194,7 @@ impl Store {
 
     /// Returns the objects of a resource, in one namespace or in all, ordered by key.
     pub(crate) fn list(&self, resource: &str, namespace: Option<&str>) -> Vec<Stored> {
-        self.entries(Range::of(resource, namespace)).map(|(_, object)| object.clone()).collect()
+        self.entries(Range::new(resource, namespace)).map(|(_, object)| object.clone()).collect()
     }
 
     /// Returns the objects of a range at a version, which is not before [`oldest`](Self::oldest): the current objects

@@ -131,7 +131,7 @@ struct Metadata {
 /// Actions in the order they were sent. It dereferences to a slice.
 ///
 /// The typed accessors return writes of the resource with the group and plural of the kind, not of its subresources;
-/// use [`of`](Self::of) for those.
+/// use [`matching`](Self::matching) for those.
 #[derive(Debug, Clone, Default)]
 pub struct Actions(Vec<Arc<Action>>);
 
@@ -142,7 +142,7 @@ impl Actions {
 
     /// Returns the actions that match the requests.
     #[must_use]
-    pub fn of(&self, requests: impl Into<Requests>) -> Self {
+    pub fn matching(&self, requests: impl Into<Requests>) -> Self {
         let requests = requests.into();
         Self(self.0.iter().filter(|action| requests.contain(&action.info)).cloned().collect())
     }
@@ -179,20 +179,20 @@ impl Actions {
     /// Returns the patches of objects of a kind.
     #[must_use]
     pub fn patches<K: Resource<DynamicType = ()>>(&self) -> Self {
-        self.of(requests::<K>(Verb::Patch))
+        self.matching(requests::<K>(Verb::Patch))
     }
 
     /// Returns the names of the objects in deletes of one object.
     #[must_use]
     pub fn deletes<K: Resource<DynamicType = ()>>(&self) -> Vec<String> {
-        self.of(requests::<K>(Verb::Delete)).iter().map(|action| action.info.name.clone()).collect()
+        self.matching(requests::<K>(Verb::Delete)).iter().map(|action| action.info.name.clone()).collect()
     }
 
     fn objects<K>(&self, verb: Verb) -> Result<Vec<K>, Error>
     where
         K: Resource<DynamicType = ()> + DeserializeOwned,
     {
-        self.of(requests::<K>(verb)).iter().map(|action| action.object()).collect()
+        self.matching(requests::<K>(verb)).iter().map(|action| action.object()).collect()
     }
 }
 

@@ -121,8 +121,8 @@ mod tests {
 
     /// Returns each authorization as user, verb, resource or path, name, and whether it was allowed.
     fn read(log: &str) -> Vec<String> {
-        let show = |one: Authorization| {
-            let Authorization { user, verb, resource, subresource, path, name, allowed, .. } = one;
+        let show = |authorization: Authorization| {
+            let Authorization { user, verb, resource, subresource, path, name, allowed, .. } = authorization;
             format!("{user} {verb} {resource}{path}{subresource} {name} {allowed}")
         };
         audited_authorizations(log).unwrap().into_iter().map(show).collect()

@@ -77,16 +77,16 @@ impl Coverage {
     /// Compares authorizations: those of [`ApiServer::authorizations`](crate::ApiServer::authorizations), or those of
     /// [`audited_authorizations`](crate::audited_authorizations).
     pub fn report(&self, authorizations: &[Authorization]) -> CoverageReport {
-        let own: Vec<_> = authorizations.iter().filter(|authorization| authorization.user == self.user).collect();
-        let is_used = |rule: &PolicyRule| own.iter().any(|used| used.allowed && used.is_granted_by(rule));
+        let recorded: Vec<_> = authorizations.iter().filter(|authorization| authorization.user == self.user).collect();
+        let is_used = |rule: &PolicyRule| recorded.iter().any(|used| used.allowed && used.is_granted_by(rule));
         let unused = self.declared.iter().flat_map(permissions).filter(|(_, rule)| !is_used(rule));
         let unused: BTreeSet<_> = unused.map(|(permission, _)| permission).collect();
-        CoverageReport { undeclared: self.undeclared(&own), unused: unused.into_iter().collect() }
+        CoverageReport { undeclared: self.undeclared(&recorded), unused: unused.into_iter().collect() }
     }
 
-    fn undeclared(&self, own: &[&Authorization]) -> Vec<String> {
+    fn undeclared(&self, recorded: &[&Authorization]) -> Vec<String> {
         let (mut denied, mut unbound) = (BTreeMap::<_, BTreeSet<&str>>::new(), BTreeSet::new());
-        for used in own.iter().filter(|used| !used.allowed) {
+        for used in recorded.iter().filter(|used| !used.allowed) {
             if self.declared.iter().any(|rule| used.is_granted_by(rule)) {
                 unbound.insert(not_bound(used));
             } else {
@@ -179,14 +179,14 @@ fn permissions(rule: &PolicyRule) -> Vec<(String, PolicyRule)> {
                 let (plural, subresource) = resource.split_once('/').unwrap_or((resource.as_str(), ""));
                 let names = list(&rule.resource_names);
                 let description = format!("{verb} {} {}", qualified(plural, subresource, &group), names.join(" "));
-                let one = PolicyRule {
+                let single_rule = PolicyRule {
                     api_groups: Some(vec![group.clone()]),
                     resources: Some(vec![resource.clone()]),
                     resource_names: rule.resource_names.clone(),
                     verbs: verbs.clone(),
                     non_resource_urls: None,
                 };
-                all.push((description.trim_end().to_owned(), one));
+                all.push((description.trim_end().to_owned(), single_rule));
             }
         }
     }

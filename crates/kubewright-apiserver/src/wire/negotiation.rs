@@ -34,7 +34,7 @@ impl IncludeObject {
     ///
     /// # Errors
     /// The value is none of `None`, `Metadata` and `Object`.
-    pub(crate) fn of(query: &Query) -> Result<Self> {
+    pub(crate) fn from_query(query: &Query) -> Result<Self> {
         match query.get("includeObject") {
             None | Some("Metadata") => Ok(Self::Metadata),
             Some("None") => Ok(Self::None),
@@ -62,9 +62,10 @@ pub(crate) fn negotiate(accept: &str, query: &Query, is_custom: bool) -> Result<
     }
     let clauses = clauses(accept);
     match clauses.iter().find_map(|clause| clause.representation(is_custom)) {
-        Some((Representation::Table(options), encoding)) => {
-            Ok((Representation::Table(TableOptions { include: IncludeObject::of(query)?, ..options }), encoding))
-        }
+        Some((Representation::Table(options), encoding)) => Ok((
+            Representation::Table(TableOptions { include: IncludeObject::from_query(query)?, ..options }),
+            encoding,
+        )),
         Some(found) => Ok(found),
         None if is_custom || clauses.iter().any(|clause| clause.encoding.is_some()) => Err(ApiError::not_acceptable()),
         None => Err(ApiError::not_acceptable_unresolved()),

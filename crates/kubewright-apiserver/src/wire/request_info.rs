@@ -33,7 +33,7 @@ pub struct RequestInfo {
 impl RequestInfo {
     /// Parses the method, path and query of a request.
     #[must_use]
-    pub fn of<B>(request: &Request<B>) -> Self {
+    pub fn from_request<B>(request: &Request<B>) -> Self {
         Self::new(request.method(), request.uri())
     }
 
@@ -116,20 +116,20 @@ mod tests {
 
     #[test]
     fn verbs_are_those_of_rbac() {
-        let one = "/apis/example.com/v1/namespaces/n/loggers/audit";
+        let object = "/apis/example.com/v1/namespaces/n/loggers/audit";
         let all = "/apis/example.com/v1/namespaces/n/loggers";
         for (method, path, verb) in [
-            ("GET", one, Verb::Get),
+            ("GET", object, Verb::Get),
             ("GET", all, Verb::List),
             ("GET", &format!("{all}?watch=true"), Verb::Watch),
             ("GET", &format!("{all}?watch=false"), Verb::List),
-            ("GET", &format!("{one}?watch=true"), Verb::Get),
+            ("GET", &format!("{object}?watch=true"), Verb::Get),
             ("GET", "/version", Verb::Get),
             ("GET", "/apis/example.com/v1", Verb::Get),
             ("POST", all, Verb::Create),
-            ("PUT", one, Verb::Update),
-            ("PATCH", one, Verb::Patch),
-            ("DELETE", one, Verb::Delete),
+            ("PUT", object, Verb::Update),
+            ("PATCH", object, Verb::Patch),
+            ("DELETE", object, Verb::Delete),
             ("DELETE", all, Verb::DeleteCollection),
         ] {
             assert_eq!(info(method, path).verb, verb, "{method} {path}");

@@ -49,8 +49,8 @@ pub(crate) async fn run(client: &Client, check: &Check, attempt: usize) -> Resul
     let mut answers = Vec::new();
     for (index, step) in check.steps.iter().enumerate() {
         let context = |error: Failed| {
-            let why = error.message().unwrap_or_default();
-            Failed::from(format!("step {} ({} {}): {why}", index + 1, step.verb, step.path))
+            let message = error.message().unwrap_or_default();
+            Failed::from(format!("step {} ({} {}): {message}", index + 1, step.verb, step.path))
         };
         let response = perform(client, step, &variables).await.map_err(context)?;
         for (name, field) in &step.with.keep {
@@ -178,7 +178,7 @@ fn is_periodic_bookmark(event: &Value) -> bool {
 }
 
 fn answer(step: &Step, response: Response, normalizer: &mut Normalizer) -> Answer {
-    let mut body = if step.with.order { json!(json_order::of(&response.text)) } else { response.body };
+    let mut body = if step.with.order { json!(json_order::field_names(&response.text)) } else { response.body };
     normalizer.normalize(&mut body, step.with.managed);
     if !step.with.show.is_empty() {
         let shown = step.with.show.iter().map(|field| (field.clone(), at(&body, field).cloned().unwrap_or_default()));

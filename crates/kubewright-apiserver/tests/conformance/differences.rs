@@ -32,7 +32,7 @@ impl Differences {
     }
 
     /// Returns the reason of a check's known difference.
-    pub(crate) fn of(&self, check: &str) -> Option<&String> {
+    pub(crate) fn reason(&self, check: &str) -> Option<&String> {
         self.accepted.get(check).or_else(|| self.open.get(check))
     }
 }

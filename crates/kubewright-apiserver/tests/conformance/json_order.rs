@@ -8,7 +8,7 @@ use serde::{
 };
 
 /// Returns the names of the fields of each line, in their order, without values.
-pub(crate) fn of(text: &str) -> Vec<String> {
+pub(crate) fn field_names(text: &str) -> Vec<String> {
     let lines = text.lines().filter(|line| !line.is_empty());
     lines.map(|line| serde_json::from_str(line).map_or_else(|error| error.to_string(), |Names(names)| names)).collect()
 }

@@ -102,7 +102,7 @@ fn memory_trial(name: String, check: &Arc<Check>, recorded: &Arc<Recorded>, diff
             Ok(answers) => recorded.difference(&check, &answers),
             Err(failed) => Some(failed.message().unwrap_or_default().to_owned()),
         };
-        match (found, differences.of(&check.name)) {
+        match (found, differences.reason(&check.name)) {
             (None, None) | (Some(_), Some(_)) => Ok(()),
             (Some(found), None) => Err(found.into()),
             (None, Some(_)) => Err("the answers are equal: remove the check from differences.yaml".into()),

@@ -105,8 +105,8 @@ impl Session {
     }
 
     fn substitute_text(&self, text: &str, collection: &str, request: &Request) -> String {
-        let own = request.subpath.split('/').nth(1).unwrap_or_default();
-        let (variable, name) = text.split_once(':').unwrap_or((text, own));
+        let default_name = request.subpath.split('/').nth(1).unwrap_or_default();
+        let (variable, name) = text.split_once(':').unwrap_or((text, default_name));
         let object = self.objects.get(&format!("{collection}/{name}"));
         let field = |path: &str, absent: &str| {
             let found = object.and_then(|(_, object)| at(object, path)).and_then(Value::as_str);

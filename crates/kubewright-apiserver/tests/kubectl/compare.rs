@@ -46,7 +46,8 @@ fn normalized(output: &Output, masks: &Masks) -> String {
 /// Returns the unknown differences, and the known differences that no longer exist.
 pub(crate) fn errors(script: &Script, found: &[Difference<'_>], known: &Differences) -> Vec<String> {
     let unknown = found.iter().filter(|difference| !known.has(&script.name, difference.command));
-    let gone = known.of(&script.name).filter(|command| found.iter().all(|difference| difference.command != *command));
+    let gone =
+        known.commands(&script.name).filter(|command| found.iter().all(|difference| difference.command != *command));
     let unknown = unknown.map(|difference| format!("$ {}\n{}", difference.command, difference.diff));
     let gone = gone.map(|command| format!("$ {command}\nthe outputs are equal: remove it from differences.yaml"));
     unknown.chain(gone).collect()

@@ -41,7 +41,7 @@ impl Differences {
     }
 
     /// Returns the commands of a script with known differences.
-    pub(crate) fn of<'a>(&'a self, script: &'a str) -> impl Iterator<Item = &'a str> {
+    pub(crate) fn commands<'a>(&'a self, script: &'a str) -> impl Iterator<Item = &'a str> {
         self.all().filter(move |(name, _)| *name == script).map(|(_, command)| command)
     }
 

@@ -33,10 +33,10 @@ pub(crate) struct Masks(Vec<(Regex, String)>);
 impl Masks {
     /// Compiles the common masks and those of a script.
     pub(crate) fn new(script: &Script) -> Result<Self, regex::Error> {
-        let own = script.masks.iter().map(|(pattern, replacement)| (pattern.as_str(), replacement.as_str()));
+        let specific = script.masks.iter().map(|(pattern, replacement)| (pattern.as_str(), replacement.as_str()));
         let all = COMMON
             .into_iter()
-            .chain(own)
+            .chain(specific)
             .map(|(pattern, replacement)| Ok((Regex::new(pattern)?, replacement.to_owned())));
         all.collect::<Result<_, _>>().map(Self)
     }

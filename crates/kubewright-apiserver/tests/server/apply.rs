@@ -215,8 +215,8 @@ async fn managers_of_two_versions_share_common_fields() {
         gadget.data = fields;
         gadget
     };
-    let one = PostParams { field_manager: Some("one".into()), ..PostParams::default() };
-    api("v1").create(&one, &gadget("v1", json!({ "a": "1", "old": "1" }))).await.unwrap();
+    let by_first = PostParams { field_manager: Some("one".into()), ..PostParams::default() };
+    api("v1").create(&by_first, &gadget("v1", json!({ "a": "1", "old": "1" }))).await.unwrap();
     let second = api("v2");
     let apply = async |fields: Value| {
         rejection(second.patch("a", &PatchParams::apply("two"), &Patch::Apply(gadget("v2", fields))).await)
@@ -282,9 +282,9 @@ async fn writing_a_scale_of_updated_replicas_drops_their_owner() {
     });
     let (code, _, message) = rejection(api.patch_scale("a", &PatchParams::apply("me"), &Patch::Apply(scale)).await);
     let object = "live object (/; autoscaling/v1, Kind=Scale) to proper version";
-    let why = "request to convert CR to an invalid group/version: autoscaling/v1";
+    let reason = "request to convert CR to an invalid group/version: autoscaling/v1";
     let first = "failed to create manager for existing fields: failed to convert";
-    assert_eq!((code, message), (500, format!("{first} {object}: {why}")));
+    assert_eq!((code, message), (500, format!("{first} {object}: {reason}")));
 }
 
 #[tokio::test]
@@ -307,8 +307,8 @@ async fn sets_and_list_maps_reject_duplicates() {
     let mut gizmo = DynamicObject::new("a", &kind);
     gizmo.data = json!({ "set": [1, 2, 1, 1], "map": [{}, { "k": "x" }, { "k": "d" }] });
     let (code, _, message) = rejection(api.create(&PostParams::default(), &gizmo).await);
-    let why = "[map[2]: Duplicate value: {\"k\":\"d\"}, set[2]: Duplicate value: 1]";
-    assert_eq!((code, message), (422, format!("Gizmo.example.com \"a\" is invalid: {why}")));
+    let detail = "[map[2]: Duplicate value: {\"k\":\"d\"}, set[2]: Duplicate value: 1]";
+    assert_eq!((code, message), (422, format!("Gizmo.example.com \"a\" is invalid: {detail}")));
 }
 
 #[tokio::test]

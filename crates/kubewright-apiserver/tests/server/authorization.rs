@@ -174,9 +174,9 @@ async fn aggregation_rules_need_full_authority_and_escalate_permits_any_rule() {
         "aggregationRule": { "clusterRoleSelectors": [{ "matchLabels": { "a": "b" } }] },
         "rules": null,
     }));
-    let own = Api::<ClusterRole>::all(server.client_as("jane", &[]));
+    let roles_of_jane = Api::<ClusterRole>::all(server.client_as("jane", &[]));
     assert_eq!(
-        message(own.create(&PostParams::default(), &all).await),
+        message(roles_of_jane.create(&PostParams::default(), &all).await),
         "clusterroles.rbac.authorization.k8s.io \"all\" is forbidden: must have cluster-admin privileges to use the \
          aggregationRule"
     );
@@ -185,5 +185,5 @@ async fn aggregation_rules_need_full_authority_and_escalate_permits_any_rule() {
     });
     let patch = Patch::Merge(json!({ "rules": [rule] }));
     roles.patch("author", &PatchParams::default(), &patch).await.unwrap();
-    own.create(&PostParams::default(), &all).await.unwrap();
+    roles_of_jane.create(&PostParams::default(), &all).await.unwrap();
 }

@@ -115,7 +115,7 @@ fn converted(review: &Value) -> Value {
         let mut object = object.clone();
         match convert(&mut object, target) {
             Ok(()) => converted.push(object),
-            Err(why) => result = json!({ "status": "Failed", "message": why }),
+            Err(error) => result = json!({ "status": "Failed", "message": error }),
         }
     }
     let response = json!({ "uid": request["uid"], "result": result, "convertedObjects": converted });
@@ -164,7 +164,7 @@ async fn check_reads_and_writes(server: &ApiServer) {
     for version in VERSIONS {
         let api = widgets_in(&client, version);
         let listed = api.list(&ListParams::default()).await.unwrap();
-        let listed: Vec<Value> = listed.into_iter().map(|mut one| one.data["spec"].take()).collect();
+        let listed: Vec<Value> = listed.into_iter().map(|mut widget| widget.data["spec"].take()).collect();
         assert_eq!(listed, [1, 2, 3].map(|seconds| interval(version, seconds)));
 
         let mut updated = api.get("v1").await.unwrap();

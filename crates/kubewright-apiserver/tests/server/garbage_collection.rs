@@ -77,9 +77,9 @@ async fn orphaned_dependents_lose_the_owner_reference() {
 #[tokio::test]
 async fn a_dependent_stays_while_one_owner_exists() {
     let api = widgets(&client().await);
-    let (one, two) = (create(&api, &widget("a")).await, create(&api, &widget("b")).await);
-    let mut child = owned_by("c", &one, false);
-    child.owner_references_mut().extend(owned_by("c", &two, false).metadata.owner_references.unwrap());
+    let (first, second) = (create(&api, &widget("a")).await, create(&api, &widget("b")).await);
+    let mut child = owned_by("c", &first, false);
+    child.owner_references_mut().extend(owned_by("c", &second, false).metadata.owner_references.unwrap());
     create(&api, &child).await;
     delete(&api, "a", PropagationPolicy::Background).await;
     let owners: Vec<_> =
@@ -105,9 +105,9 @@ async fn owners_are_identified_by_uid_in_the_same_namespace() {
 #[tokio::test]
 async fn a_cycle_of_owners_is_deleted_in_the_foreground() {
     let api = widgets(&client().await);
-    let one = create(&api, &widget("a")).await;
-    let two = create(&api, &owned_by("b", &one, true)).await;
-    let patch = json!({ "metadata": { "ownerReferences": owned_by("a", &two, true).metadata.owner_references } });
+    let first = create(&api, &widget("a")).await;
+    let second = create(&api, &owned_by("b", &first, true)).await;
+    let patch = json!({ "metadata": { "ownerReferences": owned_by("a", &second, true).metadata.owner_references } });
     api.patch("a", &PatchParams::default(), &Patch::Merge(patch)).await.unwrap();
     delete(&api, "a", PropagationPolicy::Foreground).await;
     assert!(names(&api).await.is_empty());

@@ -167,12 +167,12 @@ async fn f01_actions_are_decoded_by_type() {
     assert_eq!(patches[1].info.option("fieldManager"), Some("tester"));
     let writes: Vec<_> = actions.writes().iter().map(|action| format!("{} {}", action.verb(), action.name())).collect();
     assert_eq!(writes, ["create a", "update a", "patch a", "patch a", "delete a", "deletecollection "]);
-    let lists = actions.of(Requests::to("secrets").verb(Verb::List));
+    let lists = actions.matching(Requests::to("secrets").verb(Verb::List));
     assert_eq!(
         (lists.len(), lists[0].resource(), lists[0].info.option("labelSelector")),
         (1, "secrets", Some("app=web"))
     );
-    assert!(actions.of(Verb::Create)[0].object::<i32>().is_err());
+    assert!(actions.matching(Verb::Create)[0].object::<i32>().is_err());
     fixture.reactors.clear_actions();
     assert_eq!((fixture.reactors.actions().len(), fixture.reactors.forgotten()), (0, actions.len() as u64));
 }
@@ -239,7 +239,7 @@ async fn f02_watches_of_one_or_all_namespaces_each_receive_every_event() {
             assert_eq!(next(events).await, event);
         }
     }
-    let watches = fixture.reactors.actions().of(Verb::Watch);
+    let watches = fixture.reactors.actions().matching(Verb::Watch);
     let namespaces: Vec<_> = watches.iter().map(|action| action.info.namespace.as_str()).collect();
     assert_eq!(namespaces, ["default", "default", "other", "", ""]);
 }

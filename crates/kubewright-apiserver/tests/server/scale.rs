@@ -166,11 +166,11 @@ async fn a_patched_scale_must_decode() {
             "no kind \"Foo\" is registered for version \"autoscaling/v1\" in scheme \"pkg/runtime/scheme.go:111\"",
         ),
     ];
-    for (patch, why) in cases {
+    for (patch, detail) in cases {
         let (code, reason, message) = rejection(merge(&api, patch).await);
         assert_eq!((code, reason.as_str()), (422, "Invalid"));
         let start = r#" "" is invalid: patch: Invalid value: "{\"apiVersion\":\"autoscaling/v1\",\"kind\":"#;
-        assert!(message.starts_with(start) && message.ends_with(&format!("}}\": {why}")), "{message}");
+        assert!(message.starts_with(start) && message.ends_with(&format!("}}\": {detail}")), "{message}");
     }
     let (code, _, message) = rejection(merge(&api, json!({ "metadata": { "name": "b" } })).await);
     assert_eq!((code, message.as_str()), (400, "the name of the object (b) does not match the name on the URL (a)"));
@@ -267,9 +267,9 @@ async fn the_main_endpoint_validates_the_scale_fields() {
             ".status.sel: Invalid value: \"\": .status.sel accessor error: 5 is of the type int64, expected string",
         ),
     ];
-    for (patch, why) in cases {
+    for (patch, detail) in cases {
         let (code, answer) = raw(&client, "PATCH", GIZMO, MERGE, &patch.to_string()).await;
-        assert_eq!((code, message(&answer)), (422, format!("Gizmo.example.com \"g\" is invalid: {why}")));
+        assert_eq!((code, message(&answer)), (422, format!("Gizmo.example.com \"g\" is invalid: {detail}")));
     }
 }
 
@@ -323,8 +323,8 @@ async fn strict_validation_rejects_unknown_fields_of_a_scale() {
     assert_eq!(message(&raw(&client, "PUT", &strict, JSON, body).await.1), UNREADABLE);
     let (code, answer) = raw(&client, "PATCH", &strict, MERGE, r#"{"foo":"bar","spec":{"x":1}}"#).await;
     assert_eq!(code, 422);
-    let why = "strict decoding error: unknown field \"foo\", unknown field \"spec.x\"";
-    assert!(message(&answer).ends_with(why), "{answer}");
+    let detail = "strict decoding error: unknown field \"foo\", unknown field \"spec.x\"";
+    assert!(message(&answer).ends_with(detail), "{answer}");
     assert_eq!(raw(&client, "PUT", SCALE, JSON, body).await.0, 200);
 }
 
@@ -354,12 +354,12 @@ async fn the_scale_paths_must_be_below_spec_and_status() {
              spec.subresources.scale.statusReplicasPath: Required value]",
         ),
     ];
-    for (scale, why) in cases {
+    for (scale, detail) in cases {
         let mut definition = gizmo_definition();
         definition["spec"]["versions"][0]["subresources"]["scale"] = scale;
         let rejected = rejection(definitions(&client).create(&PostParams::default(), &object(definition)).await).2;
         let start = "CustomResourceDefinition.apiextensions.k8s.io \"gizmos.example.com\" is invalid:";
-        assert_eq!(rejected, format!("{start} {why}"));
+        assert_eq!(rejected, format!("{start} {detail}"));
     }
 }
 
@@ -372,8 +372,8 @@ async fn an_invalid_scale_path_is_reported_with_its_version() {
     definition["spec"]["versions"].as_array_mut().unwrap().push(other);
     let api = definitions(&ApiServer::new().client());
     let rejected = rejection(api.create(&PostParams::default(), &object(definition)).await).2;
-    let why = "spec.versions[1].subresources.scale.specReplicasPath: Invalid value: \".spic.count\": should be a json path under .spec";
-    assert!(rejected.ends_with(why), "{rejected}");
+    let detail = "spec.versions[1].subresources.scale.specReplicasPath: Invalid value: \".spic.count\": should be a json path under .spec";
+    assert!(rejected.ends_with(detail), "{rejected}");
 }
 
 /// Returns the definition of Widgets with replicas and a Scale.

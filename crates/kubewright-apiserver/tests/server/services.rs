@@ -41,8 +41,8 @@ async fn a_deleted_service_releases_its_node_port() {
     let services: Api<Service> = Api::default_namespaced(client().await);
     let made = services.create(&PostParams::default(), &node_port_service("a", None)).await.unwrap();
     let wanted = node_port_service("b", Some(port_of(&made)));
-    let (code, _, why) = rejection(services.create(&PostParams::default(), &wanted).await);
-    assert!(code == 422 && why.contains("provided port is already allocated"), "{code} {why}");
+    let (code, _, message) = rejection(services.create(&PostParams::default(), &wanted).await);
+    assert!(code == 422 && message.contains("provided port is already allocated"), "{code} {message}");
     services.delete("a", &DeleteParams::default()).await.unwrap();
     let again = services.create(&PostParams::default(), &wanted).await.unwrap();
     assert_eq!(port_of(&again), port_of(&made));

@@ -191,8 +191,8 @@ async fn without_watch_list_initial_events_are_rejected_and_not_marked() {
     create(&api, &widget("a")).await;
     let (code, reason, message) = rejection(api.watch(&WatchParams::default().initial_events(), "").await.map(|_| ()));
     assert_eq!((code, reason.as_str()), (422, "Invalid"));
-    let why = "sendInitialEvents: Forbidden: sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled";
-    assert_eq!(message, format!("ListOptions.meta.k8s.io \"\" is invalid: {why}"));
+    let detail = "sendInitialEvents: Forbidden: sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled";
+    assert_eq!(message, format!("ListOptions.meta.k8s.io \"\" is invalid: {detail}"));
     assert_eq!(events(&api, WatchParams::default(), "").await, ["ADDED a"]);
 }
 

@@ -60,7 +60,7 @@ pub(super) fn controller(environment: &Environment) -> Controller {
 }
 
 async fn reconcile(deployment: Arc<Deployment>, context: ReconcileContext<State>) -> Result<Action, ReconcileError> {
-    let mut sets = Sets::of(Deployment::clone(&deployment), &context);
+    let mut sets = Sets::from_cache(Deployment::clone(&deployment), &context);
     if is_terminating(&*deployment) {
         return progress::update_status(&sets, &context).await;
     }

@@ -114,9 +114,9 @@ async fn write(service: &Service, desired: Vec<EndpointSlice>, context: &Reconci
 }
 
 /// Returns whether two slices have the same ports and endpoints. No list is equal to an empty one.
-fn is_equal(one: &EndpointSlice, other: &EndpointSlice) -> bool {
-    one.ports.as_deref().unwrap_or_default() == other.ports.as_deref().unwrap_or_default()
-        && one.endpoints.as_deref().unwrap_or_default() == other.endpoints.as_deref().unwrap_or_default()
+fn is_equal(slice: &EndpointSlice, other: &EndpointSlice) -> bool {
+    slice.ports.as_deref().unwrap_or_default() == other.ports.as_deref().unwrap_or_default()
+        && slice.endpoints.as_deref().unwrap_or_default() == other.endpoints.as_deref().unwrap_or_default()
 }
 
 fn slice(service: &Service, ports: &[EndpointPort], endpoints: &[Endpoint]) -> EndpointSlice {

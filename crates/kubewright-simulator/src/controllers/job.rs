@@ -64,7 +64,11 @@ async fn reconcile(job: Arc<Job>, context: ReconcileContext<State>) -> Result<Ac
     status.active = nonzero(active.len());
     status.ready = Some(count(active.iter().filter(|pod| is_ready(pod)).count()));
     status.terminating = Some(count(ending));
-    let ended = status.conditions.iter().flatten().any(|one| one.type_ == "Complete" || one.type_ == "Failed");
+    let ended = status
+        .conditions
+        .iter()
+        .flatten()
+        .any(|condition| condition.type_ == "Complete" || condition.type_ == "Failed");
     context.update_status(&*job, |job| job.status = Some(status)).await?;
     if ended {
         verdict.report(&job, &context);
@@ -99,7 +103,7 @@ impl Verdict {
         let text = |text: &Option<String>| text.clone().unwrap_or_default();
         match is_met {
             true => Some(Verdict::Complete),
-            false => failure.map(|one| Verdict::failed(&text(&one.reason), &text(&one.message))),
+            false => failure.map(|condition| Verdict::failed(&text(&condition.reason), &text(&condition.message))),
         }
     }
 
@@ -302,8 +306,10 @@ async fn delete(job: &Job, pods: &[Arc<Pod>], context: &ReconcileContext<State>)
 async fn expire(job: &Job, spec: &JobSpec, context: &ReconcileContext<State>) -> Result<Action, ReconcileError> {
     let Some(ttl) = spec.ttl_seconds_after_finished.filter(|_| !is_terminating(job)) else { return Ok(Action::Done) };
     let ended = job.status.iter().flat_map(|status| status.conditions.iter().flatten());
-    let ended = ended.filter(|one| one.type_ == "Complete" || one.type_ == "Failed");
-    let Some(ended) = ended.filter_map(|one| one.last_transition_time.clone()).max() else { return Ok(Action::Done) };
+    let ended = ended.filter(|condition| condition.type_ == "Complete" || condition.type_ == "Failed");
+    let Some(ended) = ended.filter_map(|condition| condition.last_transition_time.clone()).max() else {
+        return Ok(Action::Done);
+    };
     if let Some(remaining) = context.clock.remaining(&ended, seconds(ttl)) {
         return Ok(Action::RequeueAfter(remaining));
     }
@@ -331,12 +337,12 @@ mod tests {
     async fn pods_that_end_later_do_not_change_the_result() {
         let spec = json!({"completions": 1, "backoffLimit": 0, "template": {"spec": {"containers": []}}});
         let spec: JobSpec = serde_json::from_value(spec).unwrap();
-        let of = |status: &JobStatus| verdict(&Job::default(), &spec, status, &[], &Clock::start());
-        let failed = of(&status("FailureTarget", json!({"succeeded": 1})));
+        let verdict_of = |status: &JobStatus| verdict(&Job::default(), &spec, status, &[], &Clock::start());
+        let failed = verdict_of(&status("FailureTarget", json!({"succeeded": 1})));
         let Verdict::Failed { reason, message } = failed else { panic!("not failed") };
         assert_eq!((&*reason, &*message), ("DeadlineExceeded", "late"));
-        assert!(matches!(of(&status("SuccessCriteriaMet", json!({"failed": 1}))), Verdict::Complete));
-        assert!(matches!(of(&status("Suspended", json!({"failed": 1}))), Verdict::Failed { .. }));
+        assert!(matches!(verdict_of(&status("SuccessCriteriaMet", json!({"failed": 1}))), Verdict::Complete));
+        assert!(matches!(verdict_of(&status("Suspended", json!({"failed": 1}))), Verdict::Failed { .. }));
     }
 
     #[tokio::test(start_paused = true)]
@@ -347,18 +353,18 @@ mod tests {
             let pod = json!({"status": {"phase": "Running", "containerStatuses": statuses}});
             Arc::new(serde_json::from_value::<Pod>(pod).unwrap())
         };
-        let of = |limit: i32, counts: Value, restarts: i32| {
+        let verdict_of = |limit: i32, counts: Value, restarts: i32| {
             let template = json!({"spec": {"containers": [], "restartPolicy": "OnFailure"}});
             let spec = json!({"completions": 1, "backoffLimit": limit, "template": template});
             let (spec, status) = (serde_json::from_value(spec).unwrap(), serde_json::from_value(counts).unwrap());
             verdict(&Job::default(), &spec, &status, &[pod(restarts)], &clock)
         };
-        assert!(matches!(of(1, json!({"succeeded": 1, "failed": 2}), 0), Verdict::Failed { .. }));
-        assert!(matches!(of(1, json!({"succeeded": 1, "failed": 1}), 0), Verdict::Complete));
+        assert!(matches!(verdict_of(1, json!({"succeeded": 1, "failed": 2}), 0), Verdict::Failed { .. }));
+        assert!(matches!(verdict_of(1, json!({"succeeded": 1, "failed": 1}), 0), Verdict::Complete));
         // Restarts count as failures from the limit on.
-        assert!(matches!(of(0, json!({}), 0), Verdict::Running));
-        assert!(matches!(of(0, json!({}), 1), Verdict::Failed { .. }));
-        assert!(matches!(of(2, json!({}), 1), Verdict::Running));
-        assert!(matches!(of(2, json!({}), 2), Verdict::Failed { .. }));
+        assert!(matches!(verdict_of(0, json!({}), 0), Verdict::Running));
+        assert!(matches!(verdict_of(0, json!({}), 1), Verdict::Failed { .. }));
+        assert!(matches!(verdict_of(2, json!({}), 1), Verdict::Running));
+        assert!(matches!(verdict_of(2, json!({}), 2), Verdict::Failed { .. }));
     }
 }

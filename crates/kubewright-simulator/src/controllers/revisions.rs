@@ -79,7 +79,8 @@ impl Revisions {
         client: &TypedClient<ControllerRevision>,
     ) -> Result<(), Error> {
         let limit = usize::try_from(limit.unwrap_or(10)).unwrap_or_default();
-        let history: Vec<_> = self.all.iter().rev().skip(1).filter(|one| !in_use.contains(&one.name_any())).collect();
+        let history: Vec<_> =
+            self.all.iter().rev().skip(1).filter(|revision| !in_use.contains(&revision.name_any())).collect();
         for revision in history.into_iter().skip(limit) {
             match client.delete(&revision.name_any(), &DeleteParams::default()).await {
                 Err(error) if !error.is_not_found() => return Err(error),
@@ -92,8 +93,8 @@ impl Revisions {
 
 fn owned<O: ApiObject>(store: &Store<ControllerRevision>, owner: &O) -> Vec<Arc<ControllerRevision>> {
     let mut owned = store.list_namespace(owner.meta().namespace.as_deref().unwrap_or_default());
-    owned.retain(|one| controller_of(&**one).is_some_and(|by| Some(&by.uid) == owner.meta().uid.as_ref()));
-    owned.sort_by_key(|one| one.revision);
+    owned.retain(|revision| controller_of(&**revision).is_some_and(|by| Some(&by.uid) == owner.meta().uid.as_ref()));
+    owned.sort_by_key(|revision| revision.revision);
     owned
 }
 

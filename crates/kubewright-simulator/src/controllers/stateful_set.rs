@@ -191,9 +191,9 @@ impl Workload {
         let desired = self.desired();
         let counted = |matches: &dyn Fn(&Pod) -> bool| self.pods.iter().filter(|pod| matches(pod)).count();
         let created = |pod: &Pod| ordinal(&self.set, pod).is_some();
-        let of = |pod: &Pod, name: &String| !is_terminating(pod) && revision(pod).as_ref() == Some(name);
+        let has_revision = |pod: &Pod, name: &String| !is_terminating(pod) && revision(pod).as_ref() == Some(name);
         let is_running = |pod: &Pod| phase(pod) == "Running" && is_ready(pod);
-        let updated = counted(&|pod| of(pod, &self.update));
+        let updated = counted(&|pod| has_revision(pod, &self.update));
         let ready = counted(&is_running);
         let is_complete = self.is_rolling()
             && self.partition() == desired.start
@@ -207,7 +207,7 @@ impl Workload {
             available_replicas: Some(count(counted(&|pod| {
                 is_running(pod) && is_available(pod, self.spec.min_ready_seconds, clock)
             }))),
-            current_replicas: nonzero(counted(&|pod| of(pod, current))),
+            current_replicas: nonzero(counted(&|pod| has_revision(pod, current))),
             updated_replicas: nonzero(updated),
             current_revision: Some(current.clone()),
             update_revision: Some(self.update.clone()),

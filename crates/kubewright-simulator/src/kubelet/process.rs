@@ -137,7 +137,7 @@ impl Processes {
         process.stdin(Stdio::null()).stdout(log).stderr(errors);
         let spawned = process.spawn();
         let child = spawned.map_err(|source| ProcessError::Spawn { program: command.join(" "), source })?;
-        Ok(ProcessContainer { group: Group::of(&child), child, log: path, prober: Arc::new(prober), ended: None })
+        Ok(ProcessContainer { group: Group::new(&child), child, log: path, prober: Arc::new(prober), ended: None })
     }
 
     fn command(&self, container: &Container, variables: &[(String, String)], mounts: &Mounts) -> Vec<String> {
@@ -213,7 +213,7 @@ struct Group(Option<Pid>);
 
 impl Group {
     /// Returns the group that a process leads.
-    fn of(leader: &Child) -> Self {
+    fn new(leader: &Child) -> Self {
         Group(leader.id().and_then(|pid| i32::try_from(pid).ok()).and_then(Pid::from_raw))
     }
 
@@ -246,7 +246,7 @@ impl ProcessProber {
         let ended = async {
             let mut child = process.spawn()?;
             // A timeout of the probe ends all of its processes.
-            let _group = Group::of(&child);
+            let _group = Group::new(&child);
             child.wait().await
         };
         match ended.await {

@@ -60,7 +60,8 @@ fn phase(pod: &Pod, records: &Records) -> &'static str {
 
 fn conditions(pod: &Pod, records: &Records, phase: &str, clock: &Clock) -> Vec<PodCondition> {
     let has_finished = phase == "Succeeded" || phase == "Failed";
-    let unready: Vec<_> = records.main.iter().filter(|record| !record.is_ready).map(|one| one.name.as_str()).collect();
+    let unready: Vec<_> =
+        records.main.iter().filter(|record| !record.is_ready).map(|record| record.name.as_str()).collect();
     let incomplete = records.init.iter().filter(|record| record.state.terminated.is_none());
     let incomplete: Vec<_> = incomplete.map(|record| record.name.as_str()).collect();
     let ready = match (unready.is_empty(), has_finished) {
@@ -153,7 +154,10 @@ pub(super) fn digest(status: Option<&PodStatus>) -> Vec<String> {
     const OWN: [&str; 4] = ["PodReadyToStartContainers", "Initialized", pods::READY, "ContainersReady"];
     for type_ in OWN {
         let condition = status.conditions.iter().flatten().find(|condition| condition.type_ == type_);
-        digest.push(format!("{:?}", condition.map(|one| (&one.status, &one.reason, &one.message))));
+        digest.push(format!(
+            "{:?}",
+            condition.map(|condition| (&condition.status, &condition.reason, &condition.message))
+        ));
     }
     let containers = status.init_container_statuses.iter().flatten().chain(status.container_statuses.iter().flatten());
     digest.extend(containers.map(|container| {

@@ -56,9 +56,10 @@ pub(crate) fn preference(pod: &Pod, node: &Node, placed: &[Placed<'_>]) -> i64 {
         i64::try_from(beside.count()).unwrap_or(i64::MAX)
     };
     let attracted = affinity.pod_affinity.as_ref();
-    let attracted = attracted.and_then(|one| one.preferred_during_scheduling_ignored_during_execution.as_ref());
+    let attracted =
+        attracted.and_then(|affinity| affinity.preferred_during_scheduling_ignored_during_execution.as_ref());
     let repelled = affinity.pod_anti_affinity.as_ref();
-    let repelled = repelled.and_then(|one| one.preferred_during_scheduling_ignored_during_execution.as_ref());
+    let repelled = repelled.and_then(|affinity| affinity.preferred_during_scheduling_ignored_during_execution.as_ref());
     let weigh = |terms: Option<&Vec<k8s_openapi::api::core::v1::WeightedPodAffinityTerm>>| -> i64 {
         terms.into_iter().flatten().map(|term| i64::from(term.weight) * count(&term.pod_affinity_term)).sum()
     };

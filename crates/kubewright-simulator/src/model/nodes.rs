@@ -101,8 +101,8 @@ fn matches(selector: &NodeSelector, node: &Node) -> bool {
 /// Returns whether a node meets all requirements of a term. A term without requirements matches nothing.
 fn matches_term(term: &NodeSelectorTerm, node: &Node) -> bool {
     let fields = BTreeMap::from([("metadata.name".to_owned(), node.name_any())]);
-    let mut expressions = term.match_expressions.iter().flatten().map(|one| meets(one, node.labels()));
-    let mut on_fields = term.match_fields.iter().flatten().map(|one| meets(one, &fields));
+    let mut expressions = term.match_expressions.iter().flatten().map(|requirement| meets(requirement, node.labels()));
+    let mut on_fields = term.match_fields.iter().flatten().map(|requirement| meets(requirement, &fields));
     let is_empty = term.match_expressions.iter().flatten().chain(term.match_fields.iter().flatten()).next().is_none();
     !is_empty && expressions.all(|met| met) && on_fields.all(|met| met)
 }

@@ -79,36 +79,36 @@ impl<'a> Snapshot<'a> {
     /// Returns why a node does not fit, in the order of kube-scheduler's filters: the reasons of the first one that
     /// fails.
     fn why_unfit(&self, pod: &Pod, node: &Node) -> Vec<String> {
-        let one = |reason: &str| vec![reason.to_owned()];
+        let single = |reason: &str| vec![reason.to_owned()];
         if nodes::is_cordoned(node) && !taints::tolerates_unschedulable(pod) {
-            return one("node(s) were unschedulable");
+            return single("node(s) were unschedulable");
         }
         if let Some(taint) = taints::untolerated(pod, node) {
-            return one(&format!(
+            return single(&format!(
                 "node(s) had untolerated taint {{{}: {}}}",
                 taint.key,
                 taint.value.as_deref().unwrap_or_default()
             ));
         }
         if !nodes::meets_affinity(pod, node) {
-            return one("node(s) didn't match Pod's node affinity/selector");
+            return single("node(s) didn't match Pod's node affinity/selector");
         }
         let lacking = self.lacking(pod, node);
         if !lacking.is_empty() {
             return lacking;
         }
         match spread::check(pod, node, &self.nodes, &self.placed) {
-            Some(spread::Violation::Skew) => return one("node(s) didn't match pod topology spread constraints"),
+            Some(spread::Violation::Skew) => return single("node(s) didn't match pod topology spread constraints"),
             Some(spread::Violation::MissingLabel) => {
-                return one("node(s) didn't match pod topology spread constraints (missing required label)");
+                return single("node(s) didn't match pod topology spread constraints (missing required label)");
             }
             None => {}
         }
         match affinity::check(pod, node, &self.placed) {
-            Some(affinity::Violation::Affinity) => one("node(s) didn't match pod affinity rules"),
-            Some(affinity::Violation::AntiAffinity) => one("node(s) didn't match pod anti-affinity rules"),
+            Some(affinity::Violation::Affinity) => single("node(s) didn't match pod affinity rules"),
+            Some(affinity::Violation::AntiAffinity) => single("node(s) didn't match pod anti-affinity rules"),
             Some(affinity::Violation::AntiAffinityOfOthers) => {
-                one("node(s) didn't satisfy existing pods anti-affinity rules")
+                single("node(s) didn't satisfy existing pods anti-affinity rules")
             }
             None => Vec::new(),
         }

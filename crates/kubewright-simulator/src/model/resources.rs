@@ -13,7 +13,7 @@ use kubewright_crd::quantity::Quantity;
 pub(crate) struct Resources(BTreeMap<String, i128>);
 
 impl Resources {
-    fn of(quantities: Option<&BTreeMap<String, resource::Quantity>>) -> Self {
+    fn from_quantities(quantities: Option<&BTreeMap<String, resource::Quantity>>) -> Self {
         let parse = |quantity: &resource::Quantity| Quantity::parse(&quantity.0).map_or(0, Quantity::nanos);
         Resources(quantities.into_iter().flatten().map(|(name, quantity)| (name.clone(), parse(quantity))).collect())
     }
@@ -29,13 +29,13 @@ impl Resources {
                 *total = amount.max(*total);
             }
         }
-        requested.add(&Self::of(spec.overhead.as_ref()));
+        requested.add(&Self::from_quantities(spec.overhead.as_ref()));
         requested
     }
 
     /// Returns what pods can request on a node.
     pub(crate) fn allocatable(node: &Node) -> Self {
-        Self::of(node.status.as_ref().and_then(|status| status.allocatable.as_ref()))
+        Self::from_quantities(node.status.as_ref().and_then(|status| status.allocatable.as_ref()))
     }
 
     pub(crate) fn add(&mut self, other: &Self) {
@@ -64,7 +64,7 @@ impl Resources {
 }
 
 fn of_container(container: &Container) -> Resources {
-    Resources::of(container.resources.as_ref().and_then(|resources| resources.requests.as_ref()))
+    Resources::from_quantities(container.resources.as_ref().and_then(|resources| resources.requests.as_ref()))
 }
 
 #[cfg(test)]

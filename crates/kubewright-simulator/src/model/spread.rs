@@ -21,7 +21,7 @@ pub(crate) enum Violation {
 
 /// Checks the constraints of a pod that must be met on a node.
 pub(crate) fn check(pod: &Pod, node: &Node, all: &[&Node], placed: &[Placed<'_>]) -> Option<Violation> {
-    let constraints = constraints(pod).iter().filter(|one| one.when_unsatisfiable == "DoNotSchedule");
+    let constraints = constraints(pod).iter().filter(|constraint| constraint.when_unsatisfiable == "DoNotSchedule");
     constraints.into_iter().find_map(|constraint| {
         let Some(domain) = node.labels().get(&constraint.topology_key) else { return Some(Violation::MissingLabel) };
         let counts = counts(pod, constraint, all, placed);
@@ -39,7 +39,7 @@ pub(crate) fn check(pod: &Pod, node: &Node, all: &[&Node], placed: &[Placed<'_>]
 /// Returns how many pods share the domains of a node for the constraints that should be met; the smaller, the better.
 /// `None` for a node without the label of a constraint.
 pub(crate) fn crowding(pod: &Pod, node: &Node, all: &[&Node], placed: &[Placed<'_>]) -> Option<i64> {
-    let constraints = constraints(pod).iter().filter(|one| one.when_unsatisfiable == "ScheduleAnyway");
+    let constraints = constraints(pod).iter().filter(|constraint| constraint.when_unsatisfiable == "ScheduleAnyway");
     let crowding = constraints.map(|constraint| {
         let domain = node.labels().get(&constraint.topology_key)?;
         Some(i64::from(counts(pod, constraint, all, placed).get(domain).copied().unwrap_or_default()))
@@ -79,8 +79,8 @@ fn counts(
 fn is_counted(pod: &Pod, constraint: &TopologySpreadConstraint, node: &Node) -> bool {
     let honours_affinity = constraint.node_affinity_policy.as_deref() != Some("Ignore");
     let honours_taints = constraint.node_taints_policy.as_deref() == Some("Honor");
-    let same_kind = constraints(pod).iter().filter(|one| one.when_unsatisfiable == constraint.when_unsatisfiable);
-    same_kind.into_iter().all(|one| node.labels().contains_key(&one.topology_key))
+    let same_kind = constraints(pod).iter().filter(|other| other.when_unsatisfiable == constraint.when_unsatisfiable);
+    same_kind.into_iter().all(|other| node.labels().contains_key(&other.topology_key))
         && (!honours_affinity || nodes::meets_affinity(pod, node))
         && (!honours_taints || taints::untolerated(pod, node).is_none())
 }

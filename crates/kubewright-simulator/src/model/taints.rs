@@ -67,7 +67,7 @@ pub(crate) fn tolerance(pod: &Pod, node: &Node) -> Tolerance {
     let mut shortest = Tolerance::Forever;
     for taint in of_node(node).iter().filter(|taint| taint.effect == NO_EXECUTE) {
         let mut matching = of_pod(pod).iter().filter(|toleration| tolerates(toleration, taint)).peekable();
-        let one = if matching.peek().is_some() {
+        let tolerance = if matching.peek().is_some() {
             let limits = matching.filter_map(|toleration| toleration.toleration_seconds);
             limits.min().map_or(Tolerance::Forever, |limit| Tolerance::For(seconds(limit)))
         } else if taint.key == NOT_READY || taint.key == UNREACHABLE {
@@ -75,7 +75,7 @@ pub(crate) fn tolerance(pod: &Pod, node: &Node) -> Tolerance {
         } else {
             Tolerance::For(Duration::ZERO)
         };
-        shortest = match (shortest, one) {
+        shortest = match (shortest, tolerance) {
             (Tolerance::For(first), Tolerance::For(second)) => Tolerance::For(first.min(second)),
             (Tolerance::Forever, other) | (other, Tolerance::Forever) => other,
         };

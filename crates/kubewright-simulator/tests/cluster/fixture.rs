@@ -126,7 +126,9 @@ impl Fixture {
             let deployment = deployments.iter().find(|deployment| deployment.name_any() == name);
             let status_of = deployment.and_then(|deployment| deployment.status.as_ref());
             let mut conditions = status_of.into_iter().flat_map(|status| status.conditions.iter().flatten());
-            conditions.any(|one| one.type_ == type_ && one.status == status && one.reason.as_deref() == Some(reason))
+            conditions.any(|condition| {
+                condition.type_ == type_ && condition.status == status && condition.reason.as_deref() == Some(reason)
+            })
         })
         .await;
     }

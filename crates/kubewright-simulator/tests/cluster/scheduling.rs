@@ -38,7 +38,8 @@ async fn a_pod_that_does_not_fit_is_scheduled_on_a_new_node() {
     fixture.create::<Deployment>(deployment("web", 4, more)).await;
     let message = |pod: &Pod| {
         let mut conditions = pod.status.iter().flat_map(|status| status.conditions.iter().flatten());
-        let unscheduled = conditions.find(|one| one.type_ == "PodScheduled" && one.status == "False")?;
+        let unscheduled =
+            conditions.find(|condition| condition.type_ == "PodScheduled" && condition.status == "False")?;
         unscheduled.message.clone()
     };
     let pods =

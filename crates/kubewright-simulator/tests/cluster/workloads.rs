@@ -122,7 +122,8 @@ async fn recreate_ends_all_old_pods_first() {
     fixture.patch::<Deployment>("web", image("web:2")).await;
     fixture
         .wait_for::<Pod>("all pods are updated", |pods| {
-            let runs = |pod: &&Arc<Pod>| pod.status.as_ref().is_some_and(|one| one.phase.as_deref() == Some("Running"));
+            let runs =
+                |pod: &&Arc<Pod>| pod.status.as_ref().is_some_and(|status| status.phase.as_deref() == Some("Running"));
             let old = pods.iter().filter(runs).filter(|pod| !has_image(pod, "web:2")).count();
             let new = pods.iter().filter(|pod| has_image(pod, "web:2")).count();
             assert!(new == 0 || old == 0, "{old} old and {new} new pods at the same time");
@@ -145,8 +146,8 @@ async fn a_rollout_long_after_the_last_one_does_not_time_out_at_once() {
     fixture
         .wait_for::<Deployment>("the update is rolled out", |deployments| {
             let status = deployments[0].status.clone().unwrap_or_default();
-            let mut progress = status.conditions.iter().flatten().filter(|one| one.type_ == "Progressing");
-            let reason = progress.next().and_then(|one| one.reason.as_deref());
+            let mut progress = status.conditions.iter().flatten().filter(|condition| condition.type_ == "Progressing");
+            let reason = progress.next().and_then(|condition| condition.reason.as_deref());
             assert_ne!(reason, Some("ProgressDeadlineExceeded"));
             let is_updated = status.observed_generation == generation && status.updated_replicas == Some(2);
             is_updated && reason == Some("NewReplicaSetAvailable")
@@ -368,8 +369,8 @@ async fn endpoints_follow_the_readiness_of_pods() {
         // The service of the API server has endpoints, too.
         let slices = slices.iter().filter(|slice| slice.name_any().starts_with("web-"));
         let endpoints = slices.flat_map(|slice| slice.endpoints.iter().flatten());
-        let ready =
-            endpoints.filter(|endpoint| endpoint.conditions.as_ref().is_some_and(|one| one.ready == Some(true)));
+        let ready = endpoints
+            .filter(|endpoint| endpoint.conditions.as_ref().is_some_and(|conditions| conditions.ready == Some(true)));
         let mut addresses: Vec<_> = ready.flat_map(|endpoint| endpoint.addresses.clone()).collect();
         addresses.sort();
         addresses

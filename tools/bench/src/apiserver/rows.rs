@@ -6,7 +6,7 @@ use crate::table::{Table, number};
 /// A figure with the goal of the server in process.
 struct Row {
     title: String,
-    of: (&'static str, &'static str),
+    figure: (&'static str, &'static str),
     is_rate: bool,
     goal: Option<f64>,
 }
@@ -26,7 +26,7 @@ pub(super) fn print(figures: &Figures, objects: usize, watchers: usize) {
         "met",
     ]);
     for row in rows(objects, watchers) {
-        let median = |server| figures.get(server, row.of.0, row.of.1).median();
+        let median = |server| figures.get(server, row.figure.0, row.figure.1).median();
         let [real, socket, secured, process] = Server::ALL.map(median);
         let [by_socket, by_secured, by_process] = [socket, secured, process].map(|ours| row.improvement(real, ours));
         let goal = row.goal.map_or_else(|| "–".to_owned(), |goal| format!("≥ {goal:.0} in process"));
@@ -40,7 +40,7 @@ pub(super) fn print(figures: &Figures, objects: usize, watchers: usize) {
 }
 
 fn rows(objects: usize, watchers: usize) -> [Row; 6] {
-    let row = |title: String, of, is_rate, goal| Row { title, of, is_rate, goal };
+    let row = |title: String, figure, is_rate, goal| Row { title, figure, is_rate, goal };
     [
         row("start to first response, ms".to_owned(), ("start", "ms"), false, Some(50.0)),
         row("create, per second".to_owned(), ("create", "per_s"), true, Some(10.0)),

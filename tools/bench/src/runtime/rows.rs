@@ -10,7 +10,7 @@ use crate::{
 struct Row {
     title: &'static str,
     /// The measurement and the figure.
-    of: (&'static str, &'static str),
+    source: (&'static str, &'static str),
     /// The compared variants in the order of the columns.
     variants: [&'static str; 3],
     goal: Goal,
@@ -36,7 +36,7 @@ const ROWS: [Row; 12] = [
     row("memory peak, MB", ("sync", "peak_mb"), Goal::OfSettled(1.1)),
     Row {
         title: "CPU µs per event, loaded",
-        of: ("sync", "cpu_us_per_object"),
+        source: ("sync", "cpu_us_per_object"),
         variants: STREAMING,
         goal: Goal::AtMost(None, Some(0.6)),
     },
@@ -50,18 +50,18 @@ const ROWS: [Row; 12] = [
     row("decode a page of 500, µs", ("decode_page", "us"), Goal::AtMost(None, Some(0.5))),
 ];
 
-const fn row(title: &'static str, of: (&'static str, &'static str), goal: Goal) -> Row {
-    Row { title, of, variants: DEFAULTS, goal }
+const fn row(title: &'static str, source: (&'static str, &'static str), goal: Goal) -> Row {
+    Row { title, source, variants: DEFAULTS, goal }
 }
 
 /// Prints both tables.
 pub(super) fn print(figures: &Figures, objects: usize) {
     let mut table = Table::new(["", "client-go", "kube-runtime", "ours", "to Go", "to kube", "goal", "met"]);
     for row in &ROWS {
-        let [go, kube, ours] = row.variants.map(|variant| samples(figures, variant, row.of, objects));
+        let [go, kube, ours] = row.variants.map(|variant| samples(figures, variant, row.source, objects));
         let (to_go, to_kube) = (ours.ratios_to(&go).median(), ours.ratios_to(&kube).median());
-        let own = ours.ratios_to(&samples(figures, "ours", ("sync", "settled_mb"), objects)).median();
-        let (goal, is_met) = row.goal.evaluate(to_go, to_kube, own);
+        let to_settled = ours.ratios_to(&samples(figures, "ours", ("sync", "settled_mb"), objects)).median();
+        let (goal, is_met) = row.goal.evaluate(to_go, to_kube, to_settled);
         let cells = [&go, &kube, &ours].map(|samples| number(samples.median()));
         let [go, kube, ours] = cells;
         let met = if is_met { "yes" } else { "**no**" };
@@ -87,7 +87,7 @@ fn samples(figures: &Figures, variant: &'static str, (what, figure): (&str, &str
 
 impl Goal {
     /// Returns the text of the goal and whether it was met.
-    fn evaluate(self, to_go: f64, to_kube: f64, own: f64) -> (String, bool) {
+    fn evaluate(self, to_go: f64, to_kube: f64, to_settled: f64) -> (String, bool) {
         match self {
             Goal::AtMost(go, kube) => {
                 let parts = [(go, "Go", to_go), (kube, "kube", to_kube)];
@@ -97,7 +97,7 @@ impl Goal {
                 (words.join(", "), parts.iter().all(|(limit, _, ratio)| *ratio <= limit))
             }
             Goal::AtLeast(limit) => (format!("≥ {limit} × Go"), to_go >= limit),
-            Goal::OfSettled(limit) => (format!("≤ {limit} × settled"), own <= limit),
+            Goal::OfSettled(limit) => (format!("≤ {limit} × settled"), to_settled <= limit),
         }
     }
 }

@@ -16,44 +16,44 @@ pub(crate) struct FieldError {
 impl From<field::FieldError> for FieldError {
     fn from(error: field::FieldError) -> Self {
         let message = error.message();
-        Self::of(error.error_type.cause_type(), error.field, message)
+        Self::new(error.error_type.cause_type(), error.field, message)
     }
 }
 
 impl FieldError {
     pub(crate) fn invalid(field: impl Into<String>, value: impl fmt::Display, detail: impl fmt::Display) -> Self {
-        Self::of("FieldValueInvalid", field, format!("Invalid value: {value}: {detail}"))
+        Self::new("FieldValueInvalid", field, format!("Invalid value: {value}: {detail}"))
     }
 
     pub(crate) fn required(field: impl Into<String>, detail: &str) -> Self {
         let message = if detail.is_empty() { "Required value".to_owned() } else { format!("Required value: {detail}") };
-        Self::of("FieldValueRequired", field, message)
+        Self::new("FieldValueRequired", field, message)
     }
 
     pub(crate) fn unsupported(field: impl Into<String>, value: impl fmt::Display, supported: &[String]) -> Self {
         let supported: Vec<String> = supported.iter().map(|value| format!("{value:?}")).collect();
         let message = format!("Unsupported value: {value}: supported values: {}", supported.join(", "));
-        Self::of("FieldValueNotSupported", field, message)
+        Self::new("FieldValueNotSupported", field, message)
     }
 
     pub(crate) fn duplicate(field: impl Into<String>, value: impl fmt::Display) -> Self {
-        Self::of("FieldValueDuplicate", field, format!("Duplicate value: {value}"))
+        Self::new("FieldValueDuplicate", field, format!("Duplicate value: {value}"))
     }
 
     pub(crate) fn not_found(field: impl Into<String>, value: impl fmt::Display) -> Self {
-        Self::of("FieldValueNotFound", field, format!("Not found: {value}"))
+        Self::new("FieldValueNotFound", field, format!("Not found: {value}"))
     }
 
     pub(crate) fn too_long(field: impl Into<String>, max_length: usize) -> Self {
         let unit = if max_length == 1 { "byte" } else { "bytes" };
-        Self::of("FieldValueTooLong", field, format!("Too long: may not be more than {max_length} {unit}"))
+        Self::new("FieldValueTooLong", field, format!("Too long: may not be more than {max_length} {unit}"))
     }
 
     pub(crate) fn forbidden(field: impl Into<String>, detail: impl fmt::Display) -> Self {
-        Self::of("FieldValueForbidden", field, format!("Forbidden: {detail}"))
+        Self::new("FieldValueForbidden", field, format!("Forbidden: {detail}"))
     }
 
-    fn of(reason: &'static str, field: impl Into<String>, message: String) -> Self {
+    fn new(reason: &'static str, field: impl Into<String>, message: String) -> Self {
         Self { reason, field: field.into(), message }
     }
 

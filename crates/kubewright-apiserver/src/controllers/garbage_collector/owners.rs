@@ -57,7 +57,7 @@ struct Owners {
 
 impl Owners {
     /// Returns `None` if an owner cannot be resolved.
-    fn of(state: &State, object: &Object) -> Option<Self> {
+    fn from_object(state: &State, object: &Object) -> Option<Self> {
         let mut owners = Self::default();
         for reference in references(object) {
             let uid = reference.uid.clone();
@@ -88,7 +88,7 @@ impl GarbageCollector {
 
     /// Deletes an object without a remaining owner; removes references to absent owners otherwise.
     fn attempt_to_delete(&self, state: &mut State, kind: &Resource, object: &Stored) {
-        let Some(owners) = Owners::of(state, object).filter(|_| !references(object).is_empty()) else {
+        let Some(owners) = Owners::from_object(state, object).filter(|_| !references(object).is_empty()) else {
             return;
         };
         let stale: Vec<String> = owners.dangling.iter().chain(&owners.waiting).cloned().collect();

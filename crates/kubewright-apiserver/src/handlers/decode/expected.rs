@@ -22,7 +22,7 @@ pub(crate) struct Expected<'a> {
 
 impl<'a> Expected<'a> {
     /// Returns the type of the objects of a kind.
-    pub(crate) fn of(kind: &'a Resource) -> Self {
+    pub(crate) fn new(kind: &'a Resource) -> Self {
         Self { group: &kind.group, version: &kind.version, kind: &kind.kind }
     }
 

@@ -30,7 +30,7 @@ pub(crate) fn patched(request: &ResourceRequest, outcome: Value) -> Result<Objec
     let type_error = if request.kind.is_custom {
         missing_type(&fields, shown)
     } else {
-        Expected::of(&request.kind).type_error(&fields)
+        Expected::new(&request.kind).type_error(&fields)
     };
     if let Some(detail) = type_error {
         return Err(reject(detail));

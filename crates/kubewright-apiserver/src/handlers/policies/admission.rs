@@ -122,15 +122,15 @@ impl<'a> Admission<'a> {
 
     /// Returns the variable `request` for a policy that sees the object in a version of its kind.
     pub(super) fn attributes(&self, kind: &Resource) -> Value {
-        let (request, own) = (self.request, self.kind());
+        let (request, own_kind) = (self.request, self.kind());
         let version = |kind: &Resource| json!({ "group": kind.group, "version": kind.version, "kind": kind.kind });
         let resource =
             |kind: &Resource| json!({ "group": kind.group, "version": kind.version, "resource": kind.plural });
         let mut attributes = json!({
             "kind": version(kind),
             "resource": resource(kind),
-            "requestKind": version(own),
-            "requestResource": resource(own),
+            "requestKind": version(own_kind),
+            "requestResource": resource(own_kind),
             "operation": self.operation.name(),
             "userInfo": { "username": request.user.name, "groups": request.user.groups },
             "dryRun": self.dry_run,

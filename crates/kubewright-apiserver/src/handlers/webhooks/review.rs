@@ -151,7 +151,7 @@ pub(super) fn denial(webhook: &str, status: Option<Status>) -> ApiError {
     let denied = format!("admission webhook {webhook:?} denied the request");
     let given = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
     status.message = Some(match given(&status.message).or_else(|| given(&status.reason)) {
-        Some(why) => format!("{denied}: {why}"),
+        Some(reason) => format!("{denied}: {reason}"),
         None => format!("{denied} without explanation"),
     });
     let least = i32::from(StatusCode::BAD_REQUEST.as_u16());

@@ -29,8 +29,8 @@ pub(super) fn check(state: &mut State, request: &ResourceRequest, new: &Object, 
     if is_granted(state, request, verb, signer) {
         return Ok(());
     }
-    let why = format!("user not permitted to {verb} requests with signerName {signer:?}");
-    Err(ApiError::forbidden(&request.kind, old.name(), &why))
+    let message = format!("user not permitted to {verb} requests with signerName {signer:?}");
+    Err(ApiError::forbidden(&request.kind, old.name(), &message))
 }
 
 /// Returns whether the user has a verb for a signer, or for all signers of its domain.

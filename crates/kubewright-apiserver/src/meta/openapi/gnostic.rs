@@ -202,9 +202,9 @@ impl Message {
     }
 
     /// Encodes the vendor extensions (`x-`).
-    fn extensions(&mut self, number: u32, of: &Value) {
+    fn extensions(&mut self, number: u32, node: &Value) {
         let none = Map::new();
-        for (name, value) in of.as_object().unwrap_or(&none).iter().filter(|(name, _)| name.starts_with("x-")) {
+        for (name, value) in node.as_object().unwrap_or(&none).iter().filter(|(name, _)| name.starts_with("x-")) {
             let mut entry = Self::default();
             entry.0.bytes(1, name.as_bytes());
             entry.any(2, value);

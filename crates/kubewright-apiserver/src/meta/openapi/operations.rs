@@ -10,7 +10,7 @@ const PATCHES: [&str; 3] =
 const JSON: &str = "application/json";
 
 /// Returns the paths of a kind.
-pub(super) fn of(kind: &Resource) -> Map<String, Value> {
+pub(super) fn build(kind: &Resource) -> Map<String, Value> {
     let root = format!("/{}", prefix(&kind.group, &kind.version));
     let all_namespaces = format!("{root}/{}", kind.plural);
     let collection = if kind.namespaced {

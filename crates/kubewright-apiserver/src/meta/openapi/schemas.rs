@@ -38,7 +38,7 @@ pub(super) fn common() -> Map<String, Value> {
 }
 
 /// Returns the schemas of a kind, its list and the types of its fields.
-pub(super) fn of(state: &State, kind: &Resource) -> Map<String, Value> {
+pub(super) fn build(state: &State, kind: &Resource) -> Map<String, Value> {
     let name = name(kind);
     let mut schemas = match kind.as_built_in() {
         Some(built_in_kind) => (built_in_kind.type_info().published)(),

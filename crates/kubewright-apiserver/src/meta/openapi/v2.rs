@@ -50,7 +50,7 @@ fn schema(mut schema: Value) -> Value {
 
 fn unwrap_reference(fields: &mut Map<String, Value>) {
     let reference = match fields.get("allOf").and_then(Value::as_array).map(Vec::as_slice) {
-        Some([one]) => one.get("$ref").cloned(),
+        Some([schema]) => schema.get("$ref").cloned(),
         _ => None,
     };
     if let Some(reference) = reference {

@@ -151,14 +151,14 @@ fn describe(value: &Value, schema: &Value) -> String {
 
 /// Returns the Go type of a schema.
 fn go_type(schema: &Value) -> String {
-    let of = |schema: Option<&Value>| schema.map(go_type).unwrap_or_default();
+    let type_name = |schema: Option<&Value>| schema.map(go_type).unwrap_or_default();
     match (keyword(schema, "type"), keyword(schema, "format")) {
         (Some("string"), _) if keyword(schema, "title") == Some(BYTES) => BYTES.to_owned(),
         (Some("string"), _) => "string".to_owned(),
         (Some("boolean"), _) => "bool".to_owned(),
         (Some("integer"), format) => format.unwrap_or("int64").to_owned(),
         (Some("number"), _) => "float64".to_owned(),
-        (Some("array"), _) => format!("[]{}", of(item_schema(schema))),
+        (Some("array"), _) => format!("[]{}", type_name(item_schema(schema))),
         (Some("object"), _) if keyword(schema, "title").is_none() => match property_schema(schema, "") {
             Property::Schema(value) => format!("map[string]{}", go_type(value)),
             Property::Any | Property::Unknown => "map[string]interface {}".to_owned(),

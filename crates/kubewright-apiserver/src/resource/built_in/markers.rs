@@ -57,9 +57,9 @@ impl Marker {
 }
 
 /// Returns the markers of a field of a type.
-pub(super) fn of<'a>(type_: &'a str, field: &'a str) -> impl Iterator<Item = &'static Marker> + use<'a> {
-    let rows = FIELDS.iter().filter(move |(of, name, _)| *name == field && is(type_, of));
-    let times = TIMES.iter().filter(move |(of, names)| names.contains(&field) && is(type_, of));
+pub(super) fn of_field<'a>(type_: &'a str, field: &'a str) -> impl Iterator<Item = &'static Marker> + use<'a> {
+    let rows = FIELDS.iter().filter(move |(row_type, name, _)| *name == field && is(type_, row_type));
+    let times = TIMES.iter().filter(move |(row_type, names)| names.contains(&field) && is(type_, row_type));
     rows.map(|(_, _, marker)| marker).chain(times.map(|_| &NULL))
 }
 

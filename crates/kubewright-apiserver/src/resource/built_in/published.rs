@@ -27,7 +27,7 @@ pub(crate) fn published<T: JsonSchema>() -> Map<String, Value> {
         rewrite_references(schema);
         let properties = schema.get_mut("properties").and_then(Value::as_object_mut).into_iter().flatten();
         for (field, property) in properties {
-            markers::of(name, field)
+            markers::of_field(name, field)
                 .filter(|marker| marker.is_published())
                 .for_each(|marker| marker.apply_to(property));
         }

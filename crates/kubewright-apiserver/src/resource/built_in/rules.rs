@@ -62,7 +62,9 @@ pub(crate) fn check(kind: &BuiltIn, endpoint: &Endpoint, object: &Object, old: O
         errors.extend(immutable_data(object, old));
     }
     if let Some(old) = old {
-        errors.extend(kind.strategy.immutable.iter().filter_map(|(path, why)| immutable_field(path, why, object, old)));
+        errors.extend(
+            kind.strategy.immutable.iter().filter_map(|(path, detail)| immutable_field(path, detail, object, old)),
+        );
         errors.extend(immutable_spec(kind, object, old));
     }
     kind.strategy.rules.iter().for_each(|rule| rule(&Change { endpoint, object, old }, &mut errors));
@@ -95,9 +97,9 @@ fn immutable_data(object: &Object, old: &Object) -> impl Iterator<Item = FieldEr
     changed.map(|field| FieldError::forbidden(field, "field is immutable when `immutable` is set"))
 }
 
-fn immutable_field(path: &str, why: &str, object: &Object, old: &Object) -> Option<FieldError> {
+fn immutable_field(path: &str, detail: &str, object: &Object, old: &Object) -> Option<FieldError> {
     let (new, old) = (object.field(path), old.field(path));
-    (new != old).then(|| FieldError::invalid(path, new.cloned().unwrap_or_default(), why))
+    (new != old).then(|| FieldError::invalid(path, new.cloned().unwrap_or_default(), detail))
 }
 
 /// Rejects changes of spec fields that are not updatable.
@@ -113,6 +115,6 @@ fn immutable_spec(kind: &BuiltIn, object: &Object, old: &Object) -> Option<Field
     }
     let others: Vec<String> = others.iter().map(|name| format!("'{name}'")).collect();
     let (kind, others) = (kind.kind.to_lowercase(), others.join(", "));
-    let why = format!("updates to {kind} spec for fields other than {others} and '{last}' are forbidden");
-    Some(FieldError::forbidden("spec", why))
+    let detail = format!("updates to {kind} spec for fields other than {others} and '{last}' are forbidden");
+    Some(FieldError::forbidden("spec", detail))
 }

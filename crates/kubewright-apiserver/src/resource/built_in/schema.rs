@@ -57,7 +57,7 @@ pub(crate) struct TypeInfo {
 }
 
 impl TypeInfo {
-    pub(super) fn of<K: JsonSchema + k8s_openapi::Resource>() -> Self {
+    pub(super) fn new<K: JsonSchema + k8s_openapi::Resource>() -> Self {
         let definitions = Definitions(types_of::<K>());
         let name = K::schema_name();
         let mut schema = definitions.inlined(&name);
@@ -135,7 +135,7 @@ impl Definitions {
         if let Some(Value::Object(properties)) = source.get("properties") {
             let marked = properties.iter().map(|(field, property)| {
                 let mut property = self.value(property);
-                markers::of(name, field).for_each(|marker| marker.apply_to(&mut property));
+                markers::of_field(name, field).for_each(|marker| marker.apply_to(&mut property));
                 (field.clone(), property)
             });
             schema["properties"] = marked.collect::<Map<_, _>>().into();
@@ -173,7 +173,7 @@ impl Definitions {
         let schema = self.0.get(name).unwrap_or(&Value::Null);
         let required = schema["required"].as_array().map(Vec::as_slice).unwrap_or_default();
         let field = |(field, property): (&String, &Value)| {
-            let marked = markers::of(name, field).find_map(Marker::zero);
+            let marked = markers::of_field(name, field).find_map(Marker::zero);
             let is_many = matches!(property["type"].as_str(), Some("array" | "object"));
             let zero = marked.or_else(|| (is_many && required.contains(&json!(field))).then_some(Value::Null))?;
             let inside = reference(property).filter(|_| zero.is_object());

@@ -78,7 +78,7 @@ fn short_name_conflict(requested: &Names, accepted: &Names, taken: &UsedNames) -
     let conflicts: Vec<String> = new.filter(|name| taken.resources.contains(*name)).map(|name| in_use(name)).collect();
     let message = match conflicts.as_slice() {
         [] => return None,
-        [one] => one.clone(),
+        [error] => error.clone(),
         several => format!("[{}]", several.join(", ")),
     };
     Some(Condition::names_taken("ShortNamesConflict", &message))

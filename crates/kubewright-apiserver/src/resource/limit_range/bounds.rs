@@ -14,23 +14,23 @@ pub(super) struct Bounds<'a> {
 impl Bounds<'_> {
     /// Checks requests and limits, and appends the violations.
     pub(super) fn check(&self, requests: &Amounts, limits: &Amounts, errors: &mut Vec<String>) {
-        for (name, bound) in amounts::of(&self.item["min"]) {
+        for (name, bound) in amounts::parse(&self.item["min"]) {
             errors.extend(self.minimum(&name, bound, requests.get(&name), limits.get(&name)));
         }
-        for (name, bound) in amounts::of(&self.item["max"]) {
+        for (name, bound) in amounts::parse(&self.item["max"]) {
             errors.extend(self.maximum(&name, bound, requests.get(&name), limits.get(&name)));
         }
-        for (name, bound) in amounts::of(&self.item["maxLimitRequestRatio"]) {
+        for (name, bound) in amounts::parse(&self.item["maxLimitRequestRatio"]) {
             errors.extend(self.ratio(&name, bound, requests.get(&name), limits.get(&name)));
         }
     }
 
     /// Checks the requests of a claim, which has no limits, and appends the violations.
     pub(super) fn check_requests(&self, requests: &Amounts, errors: &mut Vec<String>) {
-        for (name, bound) in amounts::of(&self.item["min"]) {
+        for (name, bound) in amounts::parse(&self.item["min"]) {
             errors.extend(self.minimum(&name, bound, requests.get(&name), None));
         }
-        for (name, bound) in amounts::of(&self.item["max"]) {
+        for (name, bound) in amounts::parse(&self.item["max"]) {
             let prefix = format!("maximum {name} usage per {} is {bound}", self.type_);
             errors.extend(match requests.get(&name) {
                 None => Some(format!("{prefix}.  No request is specified")),
@@ -102,7 +102,11 @@ mod tests {
 
     fn violations(bounds: &Value, requests: &Value, limits: &Value) -> Vec<String> {
         let mut errors = Vec::new();
-        Bounds { item: bounds, type_: "Container" }.check(&amounts::of(requests), &amounts::of(limits), &mut errors);
+        Bounds { item: bounds, type_: "Container" }.check(
+            &amounts::parse(requests),
+            &amounts::parse(limits),
+            &mut errors,
+        );
         errors
     }
 

@@ -29,7 +29,7 @@ pub(crate) fn check(value: &Value, type_: &Type, duplicates: Duplicates) -> Resu
     walk.value(value, type_, &Position::Root);
     match walk.errors.as_slice() {
         [] => Ok(()),
-        [one] => Err(one.clone()),
+        [error] => Err(error.clone()),
         several => Err(format!("errors:\n  {}", several.join("\n  "))),
     }
 }
@@ -66,8 +66,8 @@ impl Walk {
         match (type_.shape(Some(value)), value) {
             (_, Value::Null) => {}
             (Shape::Scalar(scalar), value) => {
-                if let Some(why) = scalar_error(scalar, value) {
-                    self.error(position, &why);
+                if let Some(message) = scalar_error(scalar, value) {
+                    self.error(position, &message);
                 }
             }
             (Shape::List(list), Value::Array(items)) => self.list(items, list, position),
@@ -98,7 +98,7 @@ impl Walk {
             }
             let element = match list.element(item) {
                 Ok(element) => element,
-                Err(why) => return self.error(position, &format!("element {index}: {why}")),
+                Err(message) => return self.error(position, &format!("element {index}: {message}")),
             };
             if seen.contains(&element) {
                 self.error(position, &format!("duplicate entries for key {element}"));
@@ -110,10 +110,10 @@ impl Walk {
         }
     }
 
-    fn error(&mut self, position: &Position<'_>, why: &str) {
+    fn error(&mut self, position: &Position<'_>, message: &str) {
         if self.size < MAX_ERRORS_SIZE {
             let path = position.text();
-            let error = if path.is_empty() { why.to_owned() } else { format!("{path}: {why}") };
+            let error = if path.is_empty() { message.to_owned() } else { format!("{path}: {message}") };
             self.size += error.len();
             self.errors.push(error);
         }

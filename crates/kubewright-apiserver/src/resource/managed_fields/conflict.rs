@@ -20,7 +20,7 @@ impl Conflicts {
     pub(crate) fn find(
         managers: &Managers,
         changes: &BTreeMap<String, Comparison>,
-        own: &Manager,
+        applier: &Manager,
         ignored: &FieldSet,
     ) -> Option<Self> {
         let conflicting = |(manager, owned): (&Manager, &super::managers::Owned)| {
@@ -28,7 +28,7 @@ impl Conflicts {
             Some((manager.clone(), conflicting.path_texts())).filter(|(_, paths)| !paths.is_empty())
         };
         let found: BTreeMap<_, _> =
-            managers.iter().filter(|(manager, _)| *manager != own).filter_map(conflicting).collect();
+            managers.iter().filter(|(manager, _)| *manager != applier).filter_map(conflicting).collect();
         (!found.is_empty()).then_some(Self(found))
     }
 

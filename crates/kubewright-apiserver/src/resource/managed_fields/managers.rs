@@ -151,7 +151,7 @@ mod tests {
 
     fn owned(field: &str, second: i64) -> Owned {
         let time = jiff::Timestamp::from_second(second).ok().map(Time);
-        Owned { set: FieldSet::of([fields(&[field])]), api_version: "v1".into(), time }
+        Owned { set: FieldSet::from_paths([fields(&[field])]), api_version: "v1".into(), time }
     }
 
     #[test]
@@ -189,7 +189,7 @@ mod tests {
         cap(&mut managers);
         assert_eq!(managers.len(), MAX_UPDATE_MANAGERS);
         let old = &managers[&Manager::new(ANCIENT_CHANGES, Operation::Update, "v1", "")];
-        assert_eq!(old.set, FieldSet::of([fields(&["f1"]), fields(&["f2"]), fields(&["f3"])]));
+        assert_eq!(old.set, FieldSet::from_paths([fields(&["f1"]), fields(&["f2"]), fields(&["f3"])]));
         assert_eq!(seconds(old), 3);
     }
 }

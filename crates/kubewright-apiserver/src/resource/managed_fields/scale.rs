@@ -37,7 +37,7 @@ fn replicas() -> Path {
 pub(crate) fn to_scale(parent: &Managers, paths: &ReplicaPaths) -> Managers {
     let owner = |(manager, owned): (&Manager, &Owned)| {
         let path = paths.get(&owned.api_version)?.as_ref()?;
-        let set = owned.set.contains(path).then(|| FieldSet::of([replicas()]))?;
+        let set = owned.set.contains(path).then(|| FieldSet::from_paths([replicas()]))?;
         let manager = Manager::new(&manager.name, manager.operation, API_VERSION, &manager.subresource);
         Some((manager, Owned { set, api_version: API_VERSION.to_owned(), time: owned.time.clone() }))
     };
@@ -55,7 +55,7 @@ pub(crate) fn to_parent(parent: &Managers, mut scale: Managers, paths: &ReplicaP
         if let Some(path) = path.as_ref().filter(|path| owned.set.contains(path))
             && scale.remove(manager).is_none()
         {
-            owned.set = owned.set.difference(&FieldSet::of([path.clone()]));
+            owned.set = owned.set.difference(&FieldSet::from_paths([path.clone()]));
         }
         if !owned.set.is_empty() {
             managers.insert(manager.clone(), owned);
@@ -64,7 +64,7 @@ pub(crate) fn to_parent(parent: &Managers, mut scale: Managers, paths: &ReplicaP
     let path = paths.get(api_version).cloned().flatten().unwrap_or_default();
     for (manager, _) in scale.into_iter().filter(|(_, owned)| owned.set.contains(&replicas())) {
         let time = parent.get(&manager).and_then(|owned| owned.time.clone());
-        let set = FieldSet::of([path.clone()]);
+        let set = FieldSet::from_paths([path.clone()]);
         managers.insert(manager, Owned { set, api_version: api_version.to_owned(), time });
     }
     managers
@@ -77,7 +77,7 @@ mod tests {
     const VERSION: &str = "example.com/v1";
 
     fn owned(paths: &[&[&str]]) -> Owned {
-        let set = FieldSet::of(paths.iter().map(|path| fields(path)));
+        let set = FieldSet::from_paths(paths.iter().map(|path| fields(path)));
         Owned { set, api_version: VERSION.into(), time: None }
     }
 
@@ -90,7 +90,7 @@ mod tests {
         assert_eq!(scale.values().map(|owned| owned.set.paths()).collect::<Vec<_>>(), [[replicas()]]);
         scale.clear();
         let scaler = Manager::new("scaler", Operation::Update, API_VERSION, "scale");
-        scale.insert(scaler.clone(), Owned { set: FieldSet::of([replicas()]), ..owned(&[]) });
+        scale.insert(scaler.clone(), Owned { set: FieldSet::from_paths([replicas()]), ..owned(&[]) });
         let after = to_parent(&parent, scale, &paths, VERSION);
         assert_eq!(after, [(maker, owned(&[&["spec", "name"]])), (scaler, owned(&[&["spec", "seats"]]))].into());
     }

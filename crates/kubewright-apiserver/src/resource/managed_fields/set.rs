@@ -22,7 +22,7 @@ pub(crate) struct FieldSet {
 }
 
 impl FieldSet {
-    pub(crate) fn of(paths: impl IntoIterator<Item = Path>) -> Self {
+    pub(crate) fn from_paths(paths: impl IntoIterator<Item = Path>) -> Self {
         let mut set = Self::default();
         paths.into_iter().for_each(|path| set.insert(&path));
         set
@@ -209,7 +209,7 @@ pub(super) mod tests {
 
     /// Generates sets of a few short paths, so that two sets have common paths.
     pub(in super::super) fn sets() -> impl Strategy<Value = FieldSet> {
-        proptest::collection::vec(proptest::collection::vec(element(), 1..4), 0..8).prop_map(FieldSet::of)
+        proptest::collection::vec(proptest::collection::vec(element(), 1..4), 0..8).prop_map(FieldSet::from_paths)
     }
 
     fn path_set(set: &FieldSet) -> BTreeSet<Path> {
@@ -231,7 +231,7 @@ pub(super) mod tests {
         fn results_have_no_empty_branches(left in sets(), right in sets()) {
             let differences = [left.difference(&right), left.recursive_difference(&right)];
             for set in [left.union(&right), left.intersection(&right)].into_iter().chain(differences) {
-                prop_assert_eq!(&FieldSet::of(set.paths()), &set);
+                prop_assert_eq!(&FieldSet::from_paths(set.paths()), &set);
             }
         }
 
@@ -247,17 +247,18 @@ pub(super) mod tests {
     #[test]
     fn formatted_paths_are_limited() {
         let long = "x".repeat(MAX_PATHS_SIZE / 4);
-        let set = FieldSet::of((0..100).map(|index| vec![PathElement::field(&long), PathElement::Index(index)]));
+        let set =
+            FieldSet::from_paths((0..100).map(|index| vec![PathElement::field(&long), PathElement::Index(index)]));
         assert_eq!(set.path_texts().len(), 4);
-        let set = FieldSet::of([fields(&["a", "b"]), fields(&["c"]), fields(&["a"])]);
+        let set = FieldSet::from_paths([fields(&["a", "b"]), fields(&["c"]), fields(&["a"])]);
         assert_eq!(set.path_texts(), [".a", ".c", ".a.b"]);
     }
 
     #[test]
     fn a_field_and_its_descendants_are_independent_members() {
-        let set = FieldSet::of([fields(&["a"]), fields(&["a", "b"])]);
-        let without = set.difference(&FieldSet::of([fields(&["a"])]));
+        let set = FieldSet::from_paths([fields(&["a"]), fields(&["a", "b"])]);
+        let without = set.difference(&FieldSet::from_paths([fields(&["a"])]));
         assert_eq!(without.paths(), [fields(&["a", "b"])]);
-        assert!(set.recursive_difference(&FieldSet::of([fields(&["a"])])).is_empty());
+        assert!(set.recursive_difference(&FieldSet::from_paths([fields(&["a"])])).is_empty());
     }
 }

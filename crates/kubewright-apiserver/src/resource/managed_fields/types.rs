@@ -88,21 +88,21 @@ impl Type {
         schema.map_or(Self::Deduced, |schema| {
             let mut root = schema.clone();
             root["x-kubernetes-embedded-resource"] = json!(true);
-            Self::of(&root, false)
+            Self::from_schema(&root, false)
         })
     }
 
     /// Returns the type of a schema. `preserve`: an ancestor preserves unknown fields.
-    pub(crate) fn of(schema: &Value, preserve: bool) -> Self {
+    pub(crate) fn from_schema(schema: &Value, preserve: bool) -> Self {
         let preserve = preserve || schema["x-kubernetes-preserve-unknown-fields"] == true;
         match (schema["type"].as_str().unwrap_or_default(), schema["format"].as_str().unwrap_or_default()) {
-            ("object", _) => Self::Map(Arc::new(Map::of(schema, preserve))),
-            ("array", _) => Self::List(Arc::new(List::of(schema, preserve))),
+            ("object", _) => Self::Map(Arc::new(Map::from_schema(schema, preserve))),
+            ("array", _) => Self::List(Arc::new(List::from_schema(schema, preserve))),
             ("integer" | "number", _) => Self::Scalar(Scalar::Number),
             ("boolean", _) => Self::Scalar(Scalar::Boolean),
             ("string", "" | "byte") => Self::Scalar(Scalar::Text),
             ("string", _) => Self::Scalar(Scalar::Any),
-            _ => Self::Any(Arc::new(List::of(schema, preserve)), Arc::new(Map::of(schema, preserve))),
+            _ => Self::Any(Arc::new(List::from_schema(schema, preserve)), Arc::new(Map::from_schema(schema, preserve))),
         }
     }
 
@@ -158,7 +158,7 @@ fn shape_of<'a>(value: Option<&Value>, list: &'a List, map: &'a Map) -> Shape<'a
 }
 
 impl List {
-    fn of(schema: &Value, preserve: bool) -> Self {
+    fn from_schema(schema: &Value, preserve: bool) -> Self {
         let item = item_schema(schema);
         let identity = match schema["x-kubernetes-list-type"].as_str() {
             Some("set") => Identity::Value,
@@ -171,7 +171,7 @@ impl List {
             }
             _ => Identity::None,
         };
-        Self { item: item.map_or(Type::Opaque, |item| Type::of(item, preserve)), identity }
+        Self { item: item.map_or(Type::Opaque, |item| Type::from_schema(item, preserve)), identity }
     }
 
     /// Returns the path element of an item.
@@ -214,10 +214,10 @@ fn default_of(item: Option<&Value>, name: &str) -> Option<Value> {
 }
 
 impl Map {
-    fn of(schema: &Value, preserve: bool) -> Self {
+    fn from_schema(schema: &Value, preserve: bool) -> Self {
         let properties = schema["properties"].as_object().into_iter().flatten();
         let mut fields: BTreeMap<String, Type> =
-            properties.map(|(name, property)| (name.clone(), Type::of(property, preserve))).collect();
+            properties.map(|(name, property)| (name.clone(), Type::from_schema(property, preserve))).collect();
         if schema["x-kubernetes-embedded-resource"] == true {
             fields.insert("apiVersion".to_owned(), Type::Scalar(Scalar::Text));
             fields.insert("kind".to_owned(), Type::Scalar(Scalar::Text));
@@ -227,7 +227,7 @@ impl Map {
             None if preserve || fields.is_empty() => Some(Type::Deduced),
             None | Some(Value::Bool(false)) => None,
             Some(Value::Bool(true)) => Some(Type::Deduced),
-            Some(schema) => Some(Type::of(schema, preserve)),
+            Some(schema) => Some(Type::from_schema(schema, preserve)),
         };
         Self { fields, additional, atomic: schema["x-kubernetes-map-type"] == "atomic" }
     }
@@ -292,5 +292,5 @@ static OBJECT_META: LazyLock<Type> = LazyLock::new(|| {
             "uid": { "type": "string" },
         },
     });
-    Type::of(&schema, false)
+    Type::from_schema(&schema, false)
 });

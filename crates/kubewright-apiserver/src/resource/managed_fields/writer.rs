@@ -41,7 +41,7 @@ static NEVER_OWNED: LazyLock<FieldSet> = LazyLock::new(|| {
         "resourceVersion",
     ];
     let roots = ["apiVersion", "kind", "metadata"].map(|name| fields(&[name]));
-    FieldSet::of(roots.into_iter().chain(metadata.map(|name| fields(&["metadata", name]))))
+    FieldSet::from_paths(roots.into_iter().chain(metadata.map(|name| fields(&["metadata", name]))))
 });
 
 /// Converts an object to an `apiVersion`.
@@ -72,8 +72,8 @@ pub(crate) enum Failure {
 }
 
 impl From<String> for Failure {
-    fn from(why: String) -> Self {
-        Self::Internal(why)
+    fn from(error: String) -> Self {
+        Self::Internal(error)
     }
 }
 
@@ -81,8 +81,10 @@ impl Writer<'_> {
     /// Returns the managers after `new` replaces `live`.
     pub(crate) fn update(&self, live: &Value, new: &Value, managers: Managers) -> Result<Managers, String> {
         let type_ = self.type_of(self.api_version)?;
-        check(new, type_, Duplicates::Allowed).map_err(|why| format!("failed to create typed new object: {why}"))?;
-        check(live, type_, Duplicates::Allowed).map_err(|why| format!("failed to create typed live object: {why}"))?;
+        check(new, type_, Duplicates::Allowed)
+            .map_err(|error| format!("failed to create typed new object: {error}"))?;
+        check(live, type_, Duplicates::Allowed)
+            .map_err(|error| format!("failed to create typed live object: {error}"))?;
         self.update_as(self.name, live, new, managers)
     }
 
@@ -148,17 +150,18 @@ impl Writer<'_> {
         live: &Value,
         new: &Value,
         managers: &mut Managers,
-        own: Option<&Manager>,
+        current: Option<&Manager>,
     ) -> Result<BTreeMap<String, Comparison>, String> {
         let mut changes = BTreeMap::new();
-        let others = managers.iter().filter(|(manager, _)| Some(*manager) != own);
+        let others = managers.iter().filter(|(manager, _)| Some(*manager) != current);
         let versions = others.map(|(_, owned)| owned.api_version.as_str()).chain([self.api_version]);
         for version in versions.collect::<BTreeSet<_>>() {
             let Some(type_) = self.known_type(version)? else {
                 continue;
             };
-            let old = self.converted(live, version).map_err(|why| format!("failed to convert old object: {why}"))?;
-            let new = self.converted(new, version).map_err(|why| format!("failed to convert new object: {why}"))?;
+            let old =
+                self.converted(live, version).map_err(|error| format!("failed to convert old object: {error}"))?;
+            let new = self.converted(new, version).map_err(|error| format!("failed to convert new object: {error}"))?;
             let mut comparison = compare(&old, &new, type_);
             if let Some(reset) = self.reset.get(version) {
                 comparison.exclude(reset);
@@ -194,9 +197,9 @@ impl Writer<'_> {
         managers: &Managers,
     ) -> Result<Value, String> {
         let mut owned: BTreeMap<&str, FieldSet> = BTreeMap::new();
-        for one in managers.values() {
-            let set = owned.entry(&one.api_version).or_default();
-            *set = set.union(&one.set);
+        for manager_fields in managers.values() {
+            let set = owned.entry(&manager_fields.api_version).or_default();
+            *set = set.union(&manager_fields.set);
         }
         let first_owned = owned.remove_entry(first);
         for (version, owned) in first_owned.into_iter().chain(owned) {
@@ -251,8 +254,8 @@ impl Writer<'_> {
 }
 
 /// Removes fields from managers that others changed or removed.
-fn release_changed(managers: &mut Managers, changes: &BTreeMap<String, Comparison>, own: Option<&Manager>) {
-    for (_, owned) in managers.iter_mut().filter(|(manager, _)| Some(*manager) != own) {
+fn release_changed(managers: &mut Managers, changes: &BTreeMap<String, Comparison>, current: Option<&Manager>) {
+    for (_, owned) in managers.iter_mut().filter(|(manager, _)| Some(*manager) != current) {
         if let Some(comparison) = changes.get(&owned.api_version) {
             for changed in [&comparison.modified, &comparison.added, &comparison.removed] {
                 owned.set.subtract(changed);

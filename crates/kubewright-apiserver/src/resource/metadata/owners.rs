@@ -12,8 +12,8 @@ pub(super) fn check(owners: &[OwnerReference]) -> Vec<FieldError> {
     for owner in owners {
         let api_version = &owner.api_version;
         if api_version.is_empty() || api_version.matches('/').count() > 1 || api_version.ends_with('/') {
-            let why = "version must not be empty";
-            errors.push(FieldError::invalid(format!("{FIELD}.apiVersion"), format!("{api_version:?}"), why));
+            let detail = "version must not be empty";
+            errors.push(FieldError::invalid(format!("{FIELD}.apiVersion"), format!("{api_version:?}"), detail));
         }
         let texts = [("kind", &owner.kind), ("name", &owner.name), ("uid", &owner.uid)];
         let empty = texts.iter().filter(|(_, text)| text.is_empty());
@@ -21,8 +21,8 @@ pub(super) fn check(owners: &[OwnerReference]) -> Vec<FieldError> {
             empty.map(|(field, _)| FieldError::invalid(format!("{FIELD}.{field}"), "\"\"", "must not be empty")),
         );
         if api_version == "v1" && owner.kind == "Event" {
-            let why = "/v1, Kind=Event is disallowed from being an owner";
-            errors.push(FieldError::invalid(FIELD, format_owner(owner), why));
+            let detail = "/v1, Kind=Event is disallowed from being an owner";
+            errors.push(FieldError::invalid(FIELD, format_owner(owner), detail));
         }
     }
     let controllers: Vec<String> = owners
@@ -31,10 +31,10 @@ pub(super) fn check(owners: &[OwnerReference]) -> Vec<FieldError> {
         .map(|owner| format!("{}/{}", owner.kind, owner.name))
         .collect();
     if let [first, second, ..] = controllers.as_slice() {
-        let why = format!(
+        let detail = format!(
             "Only one reference can have Controller set to true. Found \"true\" in references for {first} and {second}"
         );
-        errors.push(FieldError::invalid(FIELD, format_owners(owners), why));
+        errors.push(FieldError::invalid(FIELD, format_owners(owners), detail));
     }
     errors
 }

@@ -39,7 +39,7 @@ static COLUMNS: LazyLock<BTreeMap<&str, Vec<Value>>> = LazyLock::new(|| {
 });
 
 /// Returns the columns of a resource (`plural.group`), if it has specific ones.
-pub(crate) fn of(resource: &str) -> Option<&'static [Value]> {
+pub(crate) fn find(resource: &str) -> Option<&'static [Value]> {
     COLUMNS.get(resource).map(Vec::as_slice)
 }
 

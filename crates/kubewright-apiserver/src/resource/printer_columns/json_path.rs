@@ -159,7 +159,7 @@ fn subscript(text: &str, depth: usize) -> Option<Step> {
     let parts: Vec<&str> = text.split(',').collect();
     match parts.as_slice() {
         ["*"] => Some(Step::All),
-        [one] => index(one),
+        [position] => index(position),
         several => several.iter().map(|part| subscript(part, depth)).collect::<Option<_>>().map(Step::Union),
     }
 }

@@ -46,7 +46,7 @@ pub(crate) enum Evaluator {
 
 impl Evaluator {
     /// Returns the evaluator of a kind. Objects outside namespaces and events are not limited.
-    pub(crate) fn of(kind: &Kind) -> Option<Self> {
+    pub(crate) fn from_kind(kind: &Kind) -> Option<Self> {
         if !kind.namespaced || matches!(kind.storage_key().as_str(), "events" | "events.events.k8s.io") {
             return None;
         }
@@ -76,7 +76,7 @@ impl Evaluator {
                 CLAIM_RESOURCES.contains(&name)
                     || matches!(of_class, Some("persistentvolumeclaims" | "requests.storage"))
             }
-            Self::Count(names) => names.iter().any(|own| own == name),
+            Self::Count(names) => names.iter().any(|known| known == name),
         }
     }
 
@@ -86,7 +86,7 @@ impl Evaluator {
             Self::Pods => pod(object),
             Self::Services => service(object),
             Self::Claims => claim(object),
-            Self::Count(names) => names.iter().map(|name| (name.clone(), one())).collect(),
+            Self::Count(names) => names.iter().map(|name| (name.clone(), unit())).collect(),
         }
     }
 
@@ -94,11 +94,13 @@ impl Evaluator {
     pub(super) fn missing(&self, names: &[&str], object: &Object) -> Option<String> {
         let spec = object.body.get("spec").filter(|_| *self == Self::Pods)?;
         let mut missing: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-        let of_complete_pod =
-            compute_usage(&amounts::of(&spec["resources"]["requests"]), &amounts::of(&spec["resources"]["limits"]));
+        let of_complete_pod = compute_usage(
+            &amounts::parse(&spec["resources"]["requests"]),
+            &amounts::parse(&spec["resources"]["limits"]),
+        );
         for container in ["containers", "initContainers"].into_iter().flat_map(|list| amounts::containers(spec, list)) {
             let resources = &container["resources"];
-            let usage = compute_usage(&amounts::of(&resources["requests"]), &amounts::of(&resources["limits"]));
+            let usage = compute_usage(&amounts::parse(&resources["requests"]), &amounts::parse(&resources["limits"]));
             let is_missing = |name: &&&str| {
                 REQUIRED.contains(*name) && !usage.contains_key(**name) && !of_complete_pod.contains_key(**name)
             };
@@ -116,13 +118,13 @@ impl Evaluator {
 }
 
 fn pod(pod: &Object) -> Amounts {
-    let mut usage = Amounts::from([("count/pods".to_owned(), one())]);
+    let mut usage = Amounts::from([("count/pods".to_owned(), unit())]);
     if has_ended(pod) {
         return usage;
     }
     let spec = pod.body.get("spec").unwrap_or(&Value::Null);
     let [requests, limits] = ["requests", "limits"].map(|list| amounts::of_pod_with_overhead(spec, list));
-    usage.insert("pods".to_owned(), one());
+    usage.insert("pods".to_owned(), unit());
     usage.extend(compute_usage(&requests, &limits));
     usage
 }
@@ -184,7 +186,7 @@ fn claim(claim: &Object) -> Amounts {
     let annotations = claim.metadata.annotations.as_ref();
     let annotated = annotations.and_then(|annotations| annotations.get("volume.beta.kubernetes.io/storage-class"));
     let class = annotated.map(String::as_str).or(spec["storageClassName"].as_str()).filter(|class| !class.is_empty());
-    let mut usage = vec![("persistentvolumeclaims", one())];
+    let mut usage = vec![("persistentvolumeclaims", unit())];
     usage.extend(
         Quantity::from_json(&spec["resources"]["requests"]["storage"]).map(|storage| ("requests.storage", storage)),
     );
@@ -192,10 +194,10 @@ fn claim(claim: &Object) -> Amounts {
         usage.iter().map(move |(name, amount)| (format!("{class}{OF_STORAGE_CLASS}{name}"), *amount))
     });
     let named = usage.iter().map(|(name, amount)| ((*name).to_owned(), *amount));
-    named.chain(of_class).chain([("count/persistentvolumeclaims".to_owned(), one())]).collect()
+    named.chain(of_class).chain([("count/persistentvolumeclaims".to_owned(), unit())]).collect()
 }
 
-fn one() -> Quantity {
+fn unit() -> Quantity {
     Quantity::from_integer(1)
 }
 

@@ -25,8 +25,8 @@ pub(super) fn merge_ordered(original: &mut Fields, patch: &mut Fields, schema: P
         let name = key.strip_prefix(ORDER).and_then(|rest| rest.strip_prefix('/'));
         let name = name.ok_or_else(invalid_order)?;
         if let Some(type_) = schema.missing_field_type(name) {
-            let why = format!("unable to find api field in struct {type_} for the json field {name:?}");
-            return Err(ApiError::internal(why));
+            let message = format!("unable to find api field in struct {type_} for the json field {name:?}");
+            return Err(ApiError::internal(message));
         }
         let old = original.get(name).cloned().map(list).transpose()?;
         let new = patch.get(name).cloned().map(list).transpose()?;
@@ -122,8 +122,8 @@ fn check_order(items: &[Value], order: &[Value], key: Option<&str>) -> Result<()
             Some(Ok(_)) => {}
             None => {
                 let [items, order] = [items, order].map(|list| go::text(&Value::from(list.to_vec())));
-                let why = format!("The order in patch list:\n{items}\n doesn't match {ORDER} list:\n{order}\n");
-                return Err(ApiError::internal(why));
+                let message = format!("The order in patch list:\n{items}\n doesn't match {ORDER} list:\n{order}\n");
+                return Err(ApiError::internal(message));
             }
         }
     }
@@ -160,8 +160,8 @@ fn sorted(items: Items, order: &[Value], before: &[Value], key: Option<&str>) ->
 fn identity<'a>(item: &'a Value, key: Option<&str>) -> Result<&'a Value> {
     let Some(key) = key else { return Ok(item) };
     if !item.is_object() {
-        let why = format!("expected a map[string]interface {{}}, but received a {}", go::type_name(item));
-        return Err(ApiError::internal(why));
+        let message = format!("expected a map[string]interface {{}}, but received a {}", go::type_name(item));
+        return Err(ApiError::internal(message));
     }
     item.get(key).ok_or_else(|| no_key(item, key))
 }
@@ -177,8 +177,8 @@ fn list(value: Value) -> Result<Items> {
     match value {
         Value::Array(items) => Ok(items),
         other => {
-            let why = format!("expected a []interface {{}}, but received a {}", go::type_name(&other));
-            Err(ApiError::internal(why))
+            let message = format!("expected a []interface {{}}, but received a {}", go::type_name(&other));
+            Err(ApiError::internal(message))
         }
     }
 }

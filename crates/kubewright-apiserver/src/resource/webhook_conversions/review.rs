@@ -31,7 +31,7 @@ pub(super) enum ReviewVersion {
 
 impl ReviewVersion {
     /// Returns the version of this name, if the server knows it.
-    pub(super) fn of(name: &str) -> Option<Self> {
+    pub(super) fn from_name(name: &str) -> Option<Self> {
         match name {
             "v1" => Some(Self::V1),
             "v1beta1" => Some(Self::V1Beta1),
@@ -70,10 +70,10 @@ impl Failure {
     pub(super) fn of_object(self, object: &Value) -> String {
         let what = format!("conversion webhook for {}", type_of(object));
         match self {
-            Self::Call(why) | Self::Response(why) => format!("{what} failed: {why}"),
+            Self::Call(message) | Self::Response(message) => format!("{what} failed: {message}"),
             Self::Count(returned, expected) => format!("{what} returned {returned} objects, expected {expected}"),
-            Self::Undecodable(why) => why,
-            Self::Invalid(why) => format!("{what} returned {why}"),
+            Self::Undecodable(message) => message,
+            Self::Invalid(message) => format!("{what} returned {message}"),
             Self::NoVersion => "no supported conversion review versions".to_owned(),
         }
     }
@@ -136,13 +136,13 @@ fn converted_objects(body: &[u8], version: ReviewVersion, uid: &str) -> Result<V
     let (expected, is_v1) = (format!("{GROUP}/{}", version.name()), version == ReviewVersion::V1);
     if is_v1 && (review.api_version.as_str(), review.kind.as_str()) != (expected.as_str(), KIND) {
         let (api_version, kind) = (review.api_version, review.kind);
-        let why = format!("expected webhook response of {expected}, Kind={KIND}, got {api_version}, Kind={kind}");
-        return Err(Failure::Response(why));
+        let message = format!("expected webhook response of {expected}, Kind={KIND}, got {api_version}, Kind={kind}");
+        return Err(Failure::Response(message));
     }
     let response = review.response.ok_or_else(|| Failure::Response("no response provided".to_owned()))?;
     if is_v1 && response.uid != uid {
-        let why = format!("expected response.uid={uid:?}, got {:?}", response.uid);
-        return Err(Failure::Response(why));
+        let message = format!("expected response.uid={uid:?}, got {:?}", response.uid);
+        return Err(Failure::Response(message));
     }
     match response.result {
         Outcome { status, .. } if status == "Success" => Ok(response.converted_objects.unwrap_or_default()),
@@ -159,7 +159,7 @@ fn converted_objects(body: &[u8], version: ReviewVersion, uid: &str) -> Result<V
 /// The converted object has another version than requested, or another kind, name, namespace or UID than the original.
 pub(super) fn accept(original: &Value, converted: Value, target: &str) -> Result<Value, Failure> {
     check_identity(original, &converted, target)?;
-    check_metadata(original, &converted).map_err(|why| Failure::Invalid(format!("invalid metadata: {why}")))?;
+    check_metadata(original, &converted).map_err(|error| Failure::Invalid(format!("invalid metadata: {error}")))?;
     Ok(with_metadata_of(original, converted))
 }
 
@@ -168,7 +168,7 @@ fn check_identity(original: &Value, converted: &Value, target: &str) -> Result<(
         let body = converted.to_string();
         return Err(Failure::Undecodable(format!("Object 'Kind' is missing in '{body}'")));
     }
-    let invalid = |why: String| Err(Failure::Invalid(format!("invalid object{why}")));
+    let invalid = |detail: String| Err(Failure::Invalid(format!("invalid object{detail}")));
     let received = text(converted, "/apiVersion");
     if received != target {
         return invalid(format!(" at index 0: invalid groupVersion (expected {target}, received {received})"));

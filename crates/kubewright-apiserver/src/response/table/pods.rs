@@ -14,7 +14,7 @@ struct Summary {
 }
 
 pub(super) fn cells(row: &Row<'_>) -> Vec<Value> {
-    let summary = Summary::of(row);
+    let summary = Summary::new(row);
     let restarts = match summary.last_restart.filter(|_| summary.restarts > 0) {
         Some(at) => format!("{} ({} ago)", summary.restarts, row.ago(at)),
         None => summary.restarts.to_string(),
@@ -54,7 +54,7 @@ fn readiness_gates(row: &Row<'_>) -> String {
 }
 
 impl Summary {
-    fn of(row: &Row<'_>) -> Self {
+    fn new(row: &Row<'_>) -> Self {
         let sidecars = row.list("spec.initContainers").iter().filter(|container| is_sidecar(container)).count();
         let mut summary = Self {
             reason: phase(row),

@@ -20,7 +20,7 @@ pub(super) struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    pub(super) fn of(object: &'a Object) -> Self {
+    pub(super) fn new(object: &'a Object) -> Self {
         Self { object, now: Timestamp::now() }
     }
 

@@ -131,8 +131,8 @@ async fn exchange(
                 Err(format!("the response has more than {MAX_RESPONSE_BYTES} bytes"))
             }
             Err(_) => {
-                let why = "unexpected error when reading response body. Please retry. Original error: unexpected EOF";
-                Err(why.to_owned())
+                let error = "unexpected error when reading response body. Please retry. Original error: unexpected EOF";
+                Err(error.to_owned())
             }
         }
     };

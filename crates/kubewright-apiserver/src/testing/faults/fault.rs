@@ -74,7 +74,7 @@ impl Fault {
     pub fn too_many_requests(retry_after_seconds: u32) -> Self {
         let body = "Too many requests, please try again later.\n";
         let retry_after = Some(retry_after_seconds);
-        Self::of(Outcome::Respond(StaticResponse { retry_after, ..StaticResponse::new(429, body.into()) }))
+        Self::new(Outcome::Respond(StaticResponse { retry_after, ..StaticResponse::new(429, body.into()) }))
     }
 
     /// Responds with 410 `Expired` as an HTTP status: the requested resource version is too old.
@@ -86,7 +86,7 @@ impl Fault {
     /// Responds with 200 and a watch that sends one `ERROR` event (410 `Expired`) and ends.
     #[must_use]
     pub fn expired_event() -> Self {
-        Self::of(Outcome::Respond(StaticResponse {
+        Self::new(Outcome::Respond(StaticResponse {
             content_type: "application/json",
             ..StaticResponse::new(200, expired_line())
         }))
@@ -96,36 +96,36 @@ impl Fault {
     #[must_use]
     pub fn answer(code: u16, body: impl Into<String>) -> Self {
         let body: String = body.into();
-        Self::of(Outcome::Respond(StaticResponse::new(code, body.into())))
+        Self::new(Outcome::Respond(StaticResponse::new(code, body.into())))
     }
 
     /// Responds with 200 and the beginning of a body; then the connection is reset.
     #[must_use]
     pub fn torn(beginning: impl Into<String>) -> Self {
         let beginning: String = beginning.into();
-        Self::of(Outcome::Respond(StaticResponse { is_torn: true, ..StaticResponse::new(200, beginning.into()) }))
+        Self::new(Outcome::Respond(StaticResponse { is_torn: true, ..StaticResponse::new(200, beginning.into()) }))
     }
 
     /// The connection is refused.
     #[must_use]
     pub fn connection_refused() -> Self {
-        Self::of(Outcome::Broken(io::ErrorKind::ConnectionRefused))
+        Self::new(Outcome::Broken(io::ErrorKind::ConnectionRefused))
     }
 
     /// The connection is reset before the server receives the request.
     #[must_use]
     pub fn reset() -> Self {
-        Self::of(Outcome::Broken(io::ErrorKind::ConnectionReset))
+        Self::new(Outcome::Broken(io::ErrorKind::ConnectionReset))
     }
 
     /// Never responds. The request is pending until it is [cut](super::Faults::cut).
     #[must_use]
     pub fn hang() -> Self {
-        Self::of(Outcome::Hang)
+        Self::new(Outcome::Hang)
     }
 
     fn json(code: u16, body: Bytes, retry_after: Option<u32>) -> Self {
-        Self::of(Outcome::Respond(StaticResponse { retry_after, ..StaticResponse::new(code, body) }))
+        Self::new(Outcome::Respond(StaticResponse { retry_after, ..StaticResponse::new(code, body) }))
     }
 }
 
@@ -177,7 +177,7 @@ impl Fault {
     }
 
     fn served(shape: Shape) -> Self {
-        Self::of(Outcome::Serve(shape))
+        Self::new(Outcome::Serve(shape))
     }
 }
 
@@ -200,7 +200,7 @@ impl Fault {
         Self::served(Shape::default())
     }
 
-    fn of(outcome: Outcome) -> Self {
+    fn new(outcome: Outcome) -> Self {
         Self { delay: Duration::ZERO, gate: None, outcome }
     }
 }

@@ -34,7 +34,7 @@ pub type FaultService<S> = InterceptService<Faults, S>;
 
 impl<R: Send + 'static> Intercept<R> for Faults {
     fn intercept(&self, request: Request<R>, next: Next<R>) -> ResponseFuture {
-        let (mut connection, fault) = self.begin(RequestInfo::of(&request));
+        let (mut connection, fault) = self.begin(RequestInfo::from_request(&request));
         Box::pin(async move {
             let response = tokio::select! {
                 biased;
@@ -66,7 +66,7 @@ pub(crate) async fn respond<R>(
 }
 
 async fn serve<R>(next: Next<R>, request: Request<R>, shape: Shape) -> Result<Response<DataStream>, BoxError> {
-    let is_watch = RequestInfo::of(&request).verb == Verb::Watch;
+    let is_watch = RequestInfo::from_request(&request).verb == Verb::Watch;
     let response = next.run(request).await?;
     sleep(shape.response_delay).await;
     if shape.is_lost {

@@ -91,7 +91,7 @@ impl Special {
                 items.iter().for_each(|item| writer.bytes(2, item.as_str().unwrap_or_default().as_bytes()));
             }
             (Self::SchemaOrArray | Self::SchemaOrStringArray, Value::Null) => {}
-            (Self::SchemaOrArray | Self::SchemaOrStringArray, one) => writer.bytes(1, &schema(one)),
+            (Self::SchemaOrArray | Self::SchemaOrStringArray, value) => writer.bytes(1, &schema(value)),
         }
         writer.into_bytes()
     }

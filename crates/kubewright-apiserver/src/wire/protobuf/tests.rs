@@ -51,7 +51,7 @@ fn recorded_objects_are_encoded_byte_for_byte() {
 
 #[test]
 fn invalid_protobuf_is_rejected_with_the_errors_of_go() {
-    for (body, why) in [
+    for (body, message) in [
         (&b""[..], "empty data"),
         (b"{}", "provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]"),
         (b"k8s\0", "empty body"),
@@ -63,7 +63,7 @@ fn invalid_protobuf_is_rejected_with_the_errors_of_go() {
         (b"k8s\0\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", "proto: integer overflow"),
         (b"k8s\0\x12\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", "proto: negative length found during unmarshaling"),
     ] {
-        assert_eq!(Envelope::open(body).map(drop), Err(why.to_owned()), "{body:?}");
+        assert_eq!(Envelope::open(body).map(drop), Err(message.to_owned()), "{body:?}");
     }
 }
 

@@ -63,7 +63,7 @@ async fn the_type_the_uid_and_the_result_of_a_response_are_checked() {
 #[tokio::test]
 async fn what_identifies_an_object_cannot_be_converted() {
     const OBJECT: &str = "/response/convertedObjects/0";
-    let returned = |why: &str| format!("{PREFIX} returned invalid {why}");
+    let returned = |reason: &str| format!("{PREFIX} returned invalid {reason}");
     let cases = [
         (
             "/apiVersion",
@@ -101,7 +101,7 @@ async fn labels_and_annotations_can_be_converted_and_other_metadata_cannot() {
             review
         })
     };
-    let returned = |why: &str| format!("{PREFIX} returned invalid metadata: {why}");
+    let returned = |reason: &str| format!("{PREFIX} returned invalid metadata: {reason}");
     assert_eq!(
         with(json!({ "labels": { "a": 1 } })).await,
         returned("metadata.labels[a] must be a string, but is int64 in converted object")
@@ -181,8 +181,8 @@ async fn responses_with_other_codes_are_errors() {
     let client = server.client();
     create(&widgets_in(&client, "v1"), &widget_in("v1", "a", interval("v1", 3))).await;
     let message = rejection(widgets_in(&client, "v2").get("a").await).2;
-    let why = "an error on the server (\"broken\") has prevented the request from succeeding";
-    assert_eq!(message, format!("{PREFIX} failed: {why}"));
+    let reason = "an error on the server (\"broken\") has prevented the request from succeeding";
+    assert_eq!(message, format!("{PREFIX} failed: {reason}"));
 }
 
 #[tokio::test]
@@ -206,9 +206,9 @@ async fn without_webhooks_only_the_stored_version_can_be_read() {
     server.load(&definition()).unwrap();
     let client = server.client();
     create(&widgets_in(&client, "v1"), &widget_in("v1", "a", interval("v1", 3))).await;
-    let why = "this server calls no webhooks: use `ApiServer::convert` or `ApiServer::call_webhooks`, or the version that \
+    let reason = "this server calls no webhooks: use `ApiServer::convert` or `ApiServer::call_webhooks`, or the version that \
         the object was written in";
-    assert_eq!(rejection(widgets_in(&client, "v2").get("a").await).2, format!("{PREFIX} failed: {why}"));
+    assert_eq!(rejection(widgets_in(&client, "v2").get("a").await).2, format!("{PREFIX} failed: {reason}"));
     let error = server.load(&widget_in("v2", "b", interval("v2", 3))).unwrap_err();
     assert!(error.to_string().contains("this server calls no webhooks"), "{error}");
 }

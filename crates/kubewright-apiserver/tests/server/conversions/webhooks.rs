@@ -70,9 +70,9 @@ async fn webhooks_can_use_the_server() {
     let server = ApiServer::new();
     server.load(&definition()).unwrap();
     let client = server.client();
-    let own = client.clone();
+    let hook_client = client.clone();
     server.call_webhooks(move |request| {
-        let first = widgets_in(&own, "v1");
+        let first = widgets_in(&hook_client, "v1");
         async move {
             first.get("a").await.unwrap();
             answer(&converted(&review_of(&request)))
@@ -114,9 +114,9 @@ async fn an_object_that_changes_meanwhile_is_converted_again() {
     server.load(&definition()).unwrap();
     let client = server.client();
     let first = widgets_in(&client, "v1");
-    let (own, changes) = (first.clone(), Arc::new(Mutex::new(3)));
+    let (widgets, changes) = (first.clone(), Arc::new(Mutex::new(3)));
     server.call_webhooks(move |request| {
-        let (own, changes) = (own.clone(), Arc::clone(&changes));
+        let (widgets, changes) = (widgets.clone(), Arc::clone(&changes));
         async move {
             let left = {
                 let mut left = changes.lock().unwrap();
@@ -125,7 +125,7 @@ async fn an_object_that_changes_meanwhile_is_converted_again() {
             };
             if left > 0 {
                 let color = Patch::Merge(json!({ "spec": { "color": left.to_string() } }));
-                own.patch("a", &PatchParams::default(), &color).await.unwrap();
+                widgets.patch("a", &PatchParams::default(), &color).await.unwrap();
             }
             answer(&converted(&review_of(&request)))
         }

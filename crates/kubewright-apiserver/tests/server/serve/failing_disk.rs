@@ -64,8 +64,8 @@ fn a_torn_write_is_stored_completely_or_not_at_all() {
     let written = pages(&before, &after);
     assert!(written.len() > 1, "{written:?}");
     for split in 0..=written.len() {
-        let one = written.get(split).into_iter().copied();
-        for reached in [written[..split].to_vec(), written[split..].to_vec(), one.collect()] {
+        let page = written.get(split).into_iter().copied();
+        for reached in [written[..split].to_vec(), written[split..].to_vec(), page.collect()] {
             fs::write(&file, torn(&before, &after, &reached)).unwrap();
             let program = Program::start(&args);
             let stored = names(&program);
@@ -77,8 +77,8 @@ fn a_torn_write_is_stored_completely_or_not_at_all() {
 
 /// Returns the pages in which two states of a file differ.
 fn pages(before: &[u8], after: &[u8]) -> Vec<usize> {
-    let of = |bytes: &[u8], page: usize| bytes.chunks(PAGE).nth(page).map(<[u8]>::to_vec);
-    (0..after.len().div_ceil(PAGE)).filter(|page| of(before, *page) != of(after, *page)).collect()
+    let content = |bytes: &[u8], page: usize| bytes.chunks(PAGE).nth(page).map(<[u8]>::to_vec);
+    (0..after.len().div_ceil(PAGE)).filter(|page| content(before, *page) != content(after, *page)).collect()
 }
 
 /// Returns the previous file with these pages of the new one.

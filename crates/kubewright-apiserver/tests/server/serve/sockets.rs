@@ -73,16 +73,16 @@ fn openapi_documents_are_addressed_by_hash_and_change_with_their_definition() {
     assert_eq!(url(), first, "the hash is stable");
 
     let patch = serde_json::json!({ "spec": definition("A better desk.")["spec"] }).to_string();
-    let one = format!("{definitions}/desks.example.com");
+    let path = format!("{definitions}/desks.example.com");
     let merge = "Content-Type: application/merge-patch+json\r\n";
-    assert_eq!(send(program.address(), "PATCH", &one, merge, patch.as_bytes()).unwrap().code, 200);
+    assert_eq!(send(program.address(), "PATCH", &path, merge, patch.as_bytes()).unwrap().code, 200);
     let second = url();
     assert_ne!(second, first);
     let moved = program.get(first.as_str().unwrap(), "");
     assert_eq!((moved.code, moved.header("location")), (301, second.as_str().unwrap().to_lowercase().as_str()));
     assert!(program.get(second.as_str().unwrap(), "").text().contains("A better desk."));
     assert_eq!(program.get("/openapi/v3/apis/example.com/v1", &if_none_match).code, 200);
-    assert_eq!(send(program.address(), "DELETE", &one, "", b"").unwrap().code, 200);
+    assert_eq!(send(program.address(), "DELETE", &path, "", b"").unwrap().code, 200);
     assert_eq!(program.get(second.as_str().unwrap(), "").code, 404);
 }
 

@@ -318,9 +318,9 @@ async fn the_program_reads_certificates_authorities_and_tokens_from_files() {
         std::fs::write(&path, text).unwrap();
         path.to_str().unwrap().to_owned()
     };
-    let (own, clients) = (Authority::generate().unwrap(), Authority::generate().unwrap());
-    let serving = own.serving([]).unwrap();
-    let chain = format!("{}{}", serving.certificate, own.certificate());
+    let (servers, clients) = (Authority::generate().unwrap(), Authority::generate().unwrap());
+    let serving = servers.serving([]).unwrap();
+    let chain = format!("{}{}", serving.certificate, servers.certificate());
     let (certificate_file, key_file) = (file("tls.crt", &chain), file("tls.key", &serving.key));
     let (clients_file, tokens_file) = (file("ca.crt", clients.certificate()), file("tokens.csv", "abc,joe,7,dev\n"));
     let program = Program::start_secure(&[
@@ -336,12 +336,12 @@ async fn the_program_reads_certificates_authorities_and_tokens_from_files() {
         &tokens_file,
     ]);
     let address = program.address().parse().unwrap();
-    let jane = client(address, own.certificate(), certificate(&clients.client("jane", "dev").unwrap())).await;
+    let jane = client(address, servers.certificate(), certificate(&clients.client("jane", "dev").unwrap())).await;
     assert_eq!(whoami(&jane).await.unwrap()["username"], "jane");
-    let joe = client(address, own.certificate(), json!({ "token": "abc" })).await;
+    let joe = client(address, servers.certificate(), json!({ "token": "abc" })).await;
     let user = json!({ "username": "joe", "uid": "7", "groups": ["dev", "system:authenticated"] });
     assert_eq!(whoami(&joe).await.unwrap(), user);
     let request = Request::get(CONFIG_MAPS).body(Vec::new()).unwrap();
-    let anonymous = client(address, own.certificate(), json!({})).await;
+    let anonymous = client(address, servers.certificate(), json!({})).await;
     assert_eq!(code(anonymous.request_text(request).await), 401, "without roles");
 }

@@ -107,7 +107,11 @@ async fn exchange(
 fn convert(review: &Value) -> Value {
     let request = &review["request"];
     let mut objects = request["objects"].clone();
-    objects.as_array_mut().unwrap().iter_mut().for_each(|one| one["apiVersion"] = request["desiredAPIVersion"].clone());
+    objects
+        .as_array_mut()
+        .unwrap()
+        .iter_mut()
+        .for_each(|object| object["apiVersion"] = request["desiredAPIVersion"].clone());
     let response = json!({ "uid": request["uid"], "result": { "status": "Success" }, "convertedObjects": objects });
     json!({ "apiVersion": "apiextensions.k8s.io/v1", "kind": "ConversionReview", "response": response })
 }

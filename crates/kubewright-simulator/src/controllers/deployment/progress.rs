@@ -178,7 +178,7 @@ fn status(sets: &Sets, clock: &Clock) -> DeploymentStatus {
 
 fn counts(sets: &Sets) -> DeploymentStatus {
     let old = sets.deployment.status.clone().unwrap_or_default();
-    let sum = |of: fn(&ReplicaSet) -> i32| sets.all().map(|set| of(set)).sum::<i32>();
+    let sum = |count: fn(&ReplicaSet) -> i32| sets.all().map(|set| count(set)).sum::<i32>();
     let nonzero = |number: i32| Some(number).filter(|number| *number != 0);
     let replicas = sum(|set| set.status.as_ref().map_or(0, |status| status.replicas));
     let available = sum(|set| set.status.as_ref().and_then(|status| status.available_replicas).unwrap_or_default());

@@ -31,12 +31,12 @@ pub(super) struct Sets {
 
 impl Sets {
     /// Returns the sets in the cache.
-    pub(super) fn of(deployment: Deployment, context: &ReconcileContext<State>) -> Self {
+    pub(super) fn from_cache(deployment: Deployment, context: &ReconcileContext<State>) -> Self {
         let mut sets = context.sets.by_index(&BY_DEPLOYMENT, deployment.metadata.uid.as_deref().unwrap_or_default());
         sets.sort_by(|a, b| by_age(a, b));
         let template = hashless(&spec(&deployment).template);
         let is_new = |set: &Arc<ReplicaSet>| {
-            set.spec.as_ref().and_then(|spec| spec.template.as_ref()).is_some_and(|one| hashless(one) == template)
+            set.spec.as_ref().and_then(|spec| spec.template.as_ref()).is_some_and(|other| hashless(other) == template)
         };
         let new = sets.iter().position(is_new).map(|index| sets.remove(index));
         let conditions = deployment.status.as_ref().and_then(|status| status.conditions.clone());

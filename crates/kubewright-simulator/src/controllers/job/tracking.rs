@@ -87,7 +87,7 @@ pub(super) async fn release_all(owned: &[Arc<Pod>], context: &ReconcileContext<S
 
 async fn release(pods: &[Arc<Pod>], context: &ReconcileContext<State>) -> Result<(), Error> {
     for pod in pods {
-        let finalizers: Vec<_> = pod.finalizers().iter().filter(|one| *one != FINALIZER).collect();
+        let finalizers: Vec<_> = pod.finalizers().iter().filter(|finalizer| *finalizer != FINALIZER).collect();
         let metadata = json!({"uid": pod.uid(), "resourceVersion": pod.resource_version(), "finalizers": finalizers});
         let patch = Patch::Merge(json!({"metadata": metadata}));
         match context.typed::<Pod>().patch(&pod.name_any(), &patch, &PatchParams::default()).await {
@@ -114,9 +114,12 @@ pub(super) fn index(pod: &Pod) -> Option<i32> {
 
 /// Returns how often the containers of a pod restarted.
 pub(super) fn restarts(pod: &Pod) -> i32 {
-    let of =
-        |statuses: &Option<Vec<ContainerStatus>>| statuses.iter().flatten().map(|one| one.restart_count).sum::<i32>();
-    pod.status.as_ref().map_or(0, |status| of(&status.init_container_statuses) + of(&status.container_statuses))
+    let restarts = |statuses: &Option<Vec<ContainerStatus>>| {
+        statuses.iter().flatten().map(|status| status.restart_count).sum::<i32>()
+    };
+    pod.status
+        .as_ref()
+        .map_or(0, |status| restarts(&status.init_container_statuses) + restarts(&status.container_statuses))
 }
 
 /// Returns the time at which the last container of a pod ended.

@@ -50,6 +50,6 @@ mod tests {
         let addresses: BTreeSet<_> = addresses.collect();
         assert_eq!(addresses.len(), 2 * (NODES * PODS) as usize);
         let (third, fourth, _) = RESERVED;
-        assert!(networks.iter().all(|one| !addresses.contains(&Ipv4Addr::new(127, one.second, third, fourth))));
+        assert!(networks.iter().all(|network| !addresses.contains(&Ipv4Addr::new(127, network.second, third, fourth))));
     }
 }

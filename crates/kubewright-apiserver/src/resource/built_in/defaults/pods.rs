@@ -79,8 +79,8 @@ fn default_containers(spec: &mut Value, list: &str) {
 
 /// Sets the lists of addresses from the single addresses.
 fn default_addresses(status: &mut Value) {
-    for (one, all) in [("podIP", "podIPs"), ("hostIP", "hostIPs")] {
-        match status.get(one).cloned() {
+    for (single, all) in [("podIP", "podIPs"), ("hostIP", "hostIPs")] {
+        match status.get(single).cloned() {
             Some(address) if status[all][0]["ip"] != address => status[all] = json!([{ "ip": address }]),
             _ => {}
         }

@@ -132,8 +132,8 @@ fn sync_cluster_ips(spec: &mut Value) {
     match (spec["clusterIP"].as_str().unwrap_or_default(), spec["clusterIPs"][0].as_str()) {
         ("", Some(first)) => spec["clusterIP"] = json!(first),
         ("", None) => {}
-        (one, None) => spec["clusterIPs"] = json!([one]),
-        (one, Some(first)) if one != first => spec["clusterIPs"] = json!([one]),
+        (cluster_ip, None) => spec["clusterIPs"] = json!([cluster_ip]),
+        (cluster_ip, Some(first)) if cluster_ip != first => spec["clusterIPs"] = json!([cluster_ip]),
         _ => {}
     }
     if spec["clusterIP"].is_null() {

@@ -55,7 +55,7 @@ pub(super) static NAMESPACE: BuiltIn = BuiltIn::new(CORE, "Namespace", "namespac
 });
 
 pub(super) static ALL: [BuiltIn; 9] = [
-    BuiltIn::new(CORE, "Node", "nodes", TypeInfo::of::<Node>)
+    BuiltIn::new(CORE, "Node", "nodes", TypeInfo::new::<Node>)
         .short_names(&["no"])
         .cluster()
         .status()
@@ -64,7 +64,7 @@ pub(super) static ALL: [BuiltIn; 9] = [
         .defaults(&[defaults::node])
         .prepare_for_create(defaults::new_node)
         .rules(&[rules::node]),
-    BuiltIn::new(CORE, "PersistentVolume", "persistentvolumes", TypeInfo::of::<PersistentVolume>)
+    BuiltIn::new(CORE, "PersistentVolume", "persistentvolumes", TypeInfo::new::<PersistentVolume>)
         .short_names(&["pv"])
         .cluster()
         .status()
@@ -72,7 +72,7 @@ pub(super) static ALL: [BuiltIn; 9] = [
         .prepare_for_create(defaults::new_volume)
         .propagate(defaults::volume_changed)
         .rules(&[rules::volume]),
-    BuiltIn::new(CORE, "PersistentVolumeClaim", "persistentvolumeclaims", TypeInfo::of::<PersistentVolumeClaim>)
+    BuiltIn::new(CORE, "PersistentVolumeClaim", "persistentvolumeclaims", TypeInfo::new::<PersistentVolumeClaim>)
         .revalidates_metadata()
         .short_names(&["pvc"])
         .status()
@@ -83,7 +83,7 @@ pub(super) static ALL: [BuiltIn; 9] = [
         ADMISSION,
         "MutatingWebhookConfiguration",
         "mutatingwebhookconfigurations",
-        TypeInfo::of::<MutatingWebhookConfiguration>,
+        TypeInfo::new::<MutatingWebhookConfiguration>,
     )
     .in_category(&["api-extensions"])
     .cluster()
@@ -93,7 +93,7 @@ pub(super) static ALL: [BuiltIn; 9] = [
         ADMISSION,
         "ValidatingAdmissionPolicy",
         "validatingadmissionpolicies",
-        TypeInfo::of::<ValidatingAdmissionPolicy>,
+        TypeInfo::new::<ValidatingAdmissionPolicy>,
     )
     .in_category(&["api-extensions"])
     .cluster()
@@ -104,7 +104,7 @@ pub(super) static ALL: [BuiltIn; 9] = [
         ADMISSION,
         "ValidatingAdmissionPolicyBinding",
         "validatingadmissionpolicybindings",
-        TypeInfo::of::<ValidatingAdmissionPolicyBinding>,
+        TypeInfo::new::<ValidatingAdmissionPolicyBinding>,
     )
     .in_category(&["api-extensions"])
     .cluster()
@@ -114,19 +114,19 @@ pub(super) static ALL: [BuiltIn; 9] = [
         ADMISSION,
         "ValidatingWebhookConfiguration",
         "validatingwebhookconfigurations",
-        TypeInfo::of::<ValidatingWebhookConfiguration>,
+        TypeInfo::new::<ValidatingWebhookConfiguration>,
     )
     .in_category(&["api-extensions"])
     .cluster()
     .generation(Generation::Content)
     .requires_resource_version(),
-    BuiltIn::new("node.k8s.io", "RuntimeClass", "runtimeclasses", TypeInfo::of::<RuntimeClass>)
+    BuiltIn::new("node.k8s.io", "RuntimeClass", "runtimeclasses", TypeInfo::new::<RuntimeClass>)
         .cluster()
         .allows_create_on_update()
         .requires_resource_version()
         .immutable(&[("handler", IMMUTABLE)])
         .rules(&[rules::runtime_class]),
-    BuiltIn::new("scheduling.k8s.io", "PriorityClass", "priorityclasses", TypeInfo::of::<PriorityClass>)
+    BuiltIn::new("scheduling.k8s.io", "PriorityClass", "priorityclasses", TypeInfo::new::<PriorityClass>)
         .check_delete(priority_class::check_delete)
         .short_names(&["pc"])
         .cluster()

@@ -17,11 +17,11 @@ use crate::resource::{
 const RBAC: &str = "rbac.authorization.k8s.io";
 
 pub(super) static ALL: [BuiltIn; 12] = [
-    BuiltIn::new(CORE, "ConfigMap", "configmaps", TypeInfo::of::<ConfigMap>)
+    BuiltIn::new(CORE, "ConfigMap", "configmaps", TypeInfo::new::<ConfigMap>)
         .revalidates_metadata()
         .short_names(&["cm"])
         .rules(&[rules::config_map]),
-    BuiltIn::new(CORE, "Event", "events", TypeInfo::of::<Event>)
+    BuiltIn::new(CORE, "Event", "events", TypeInfo::new::<Event>)
         .has_no_dependents()
         .short_names(&["ev"])
         .allows_create_on_update()
@@ -39,29 +39,29 @@ pub(super) static ALL: [BuiltIn; 12] = [
             "type",
         ])
         .rules(&[rules::event]),
-    BuiltIn::new(CORE, "LimitRange", "limitranges", TypeInfo::of::<LimitRange>)
+    BuiltIn::new(CORE, "LimitRange", "limitranges", TypeInfo::new::<LimitRange>)
         .short_names(&["limits"])
         .allows_create_on_update()
         .defaults(&[defaults::limit_range]),
-    BuiltIn::new(CORE, "ResourceQuota", "resourcequotas", TypeInfo::of::<ResourceQuota>)
+    BuiltIn::new(CORE, "ResourceQuota", "resourcequotas", TypeInfo::new::<ResourceQuota>)
         .short_names(&["quota"])
         .status()
         .returns_deleted_object(),
-    BuiltIn::new(CORE, "Secret", "secrets", TypeInfo::of::<Secret>)
+    BuiltIn::new(CORE, "Secret", "secrets", TypeInfo::new::<Secret>)
         .revalidates_metadata()
         .selectable(&["type"])
         .immutable(&[("type", IMMUTABLE)])
         .defaults(&[defaults::secret])
         .rules(&[rules::secret]),
-    BuiltIn::new(CORE, "ServiceAccount", "serviceaccounts", TypeInfo::of::<ServiceAccount>)
+    BuiltIn::new(CORE, "ServiceAccount", "serviceaccounts", TypeInfo::new::<ServiceAccount>)
         .revalidates_metadata()
         .short_names(&["sa"])
         .returns_deleted_object(),
-    BuiltIn::new("coordination.k8s.io", "Lease", "leases", TypeInfo::of::<Lease>)
+    BuiltIn::new("coordination.k8s.io", "Lease", "leases", TypeInfo::new::<Lease>)
         .allows_create_on_update()
         .requires_resource_version()
         .rules(&[rules::lease]),
-    BuiltIn::new("events.k8s.io", "Event", "events", TypeInfo::of::<events_v1::Event>)
+    BuiltIn::new("events.k8s.io", "Event", "events", TypeInfo::new::<events_v1::Event>)
         .has_no_dependents()
         .stored_in(CORE, &events::CONVERSION)
         .short_names(&["ev"])
@@ -79,25 +79,25 @@ pub(super) static ALL: [BuiltIn; 12] = [
             "type",
         ])
         .rules(&[rules::new_event]),
-    BuiltIn::new(RBAC, "ClusterRole", "clusterroles", TypeInfo::of::<ClusterRole>)
+    BuiltIn::new(RBAC, "ClusterRole", "clusterroles", TypeInfo::new::<ClusterRole>)
         .revalidates_metadata()
         .cluster()
         .naming(Naming::PathSegment)
         .allows_create_on_update()
         .rules(&[rules::cluster_role]),
-    BuiltIn::new(RBAC, "ClusterRoleBinding", "clusterrolebindings", TypeInfo::of::<ClusterRoleBinding>)
+    BuiltIn::new(RBAC, "ClusterRoleBinding", "clusterrolebindings", TypeInfo::new::<ClusterRoleBinding>)
         .revalidates_metadata()
         .cluster()
         .naming(Naming::PathSegment)
         .allows_create_on_update()
         .defaults(&[defaults::role_binding])
         .rules(&[rules::cluster_role_binding]),
-    BuiltIn::new(RBAC, "Role", "roles", TypeInfo::of::<Role>)
+    BuiltIn::new(RBAC, "Role", "roles", TypeInfo::new::<Role>)
         .revalidates_metadata()
         .naming(Naming::PathSegment)
         .allows_create_on_update()
         .rules(&[rules::role]),
-    BuiltIn::new(RBAC, "RoleBinding", "rolebindings", TypeInfo::of::<RoleBinding>)
+    BuiltIn::new(RBAC, "RoleBinding", "rolebindings", TypeInfo::new::<RoleBinding>)
         .revalidates_metadata()
         .naming(Naming::PathSegment)
         .allows_create_on_update()

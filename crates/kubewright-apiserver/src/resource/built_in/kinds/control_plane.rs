@@ -19,12 +19,12 @@ use crate::resource::{
 const FLOW_CONTROL: &str = "flowcontrol.apiserver.k8s.io";
 
 pub(super) static ALL: [BuiltIn; 5] = [
-    BuiltIn::new(CORE, "ComponentStatus", "componentstatuses", TypeInfo::of::<ComponentStatus>)
+    BuiltIn::new(CORE, "ComponentStatus", "componentstatuses", TypeInfo::new::<ComponentStatus>)
         .short_names(&["cs"])
         .cluster()
         .read_only()
         .deprecated("v1 ComponentStatus is deprecated in v1.19+"),
-    BuiltIn::new("apiregistration.k8s.io", "APIService", "apiservices", TypeInfo::of::<APIService>)
+    BuiltIn::new("apiregistration.k8s.io", "APIService", "apiservices", TypeInfo::new::<APIService>)
         .in_category(&["api-extensions"])
         .cluster()
         .status()
@@ -36,7 +36,7 @@ pub(super) static ALL: [BuiltIn; 5] = [
         "certificates.k8s.io",
         "CertificateSigningRequest",
         "certificatesigningrequests",
-        TypeInfo::of::<CertificateSigningRequest>,
+        TypeInfo::new::<CertificateSigningRequest>,
     )
     .short_names(&["csr"])
     .cluster()
@@ -48,7 +48,7 @@ pub(super) static ALL: [BuiltIn; 5] = [
     .prepare_for_update(certificates::prepare_update)
     .prepare_for_subresource(certificates::prepare_subresource)
     .rules(&[rules::certificate_signing_request]),
-    BuiltIn::new(FLOW_CONTROL, "FlowSchema", "flowschemas", TypeInfo::of::<FlowSchema>)
+    BuiltIn::new(FLOW_CONTROL, "FlowSchema", "flowschemas", TypeInfo::new::<FlowSchema>)
         .cluster()
         .status()
         .generation(Generation::Content)
@@ -57,7 +57,7 @@ pub(super) static ALL: [BuiltIn; 5] = [
         FLOW_CONTROL,
         "PriorityLevelConfiguration",
         "prioritylevelconfigurations",
-        TypeInfo::of::<PriorityLevelConfiguration>,
+        TypeInfo::new::<PriorityLevelConfiguration>,
     )
     .cluster()
     .status()

@@ -18,34 +18,44 @@ k8s_openapi::k8s_if_ge_1_34! {
     const RESOURCE: &str = "resource.k8s.io";
 
     pub(super) static SINCE_1_34: [BuiltIn; 5] = [
-        BuiltIn::new(RESOURCE, "DeviceClass", "deviceclasses", TypeInfo::of::<DeviceClass>)
+        BuiltIn::new(RESOURCE, "DeviceClass", "deviceclasses", TypeInfo::new::<DeviceClass>)
             .cluster()
             .generation(Generation::Content)
             .returns_deleted_object(),
-        BuiltIn::new(RESOURCE, "ResourceClaim", "resourceclaims", TypeInfo::of::<ResourceClaim>)
+        BuiltIn::new(RESOURCE, "ResourceClaim", "resourceclaims", TypeInfo::new::<ResourceClaim>)
             .status()
             .preserves_metadata_in_status()
             .status_reset_fields(&[&["metadata"]])
             .returns_deleted_object()
             .defaults(&[defaults::resource_claim])
             .immutable(&[("spec", IMMUTABLE)]),
-        BuiltIn::new(RESOURCE, "ResourceClaimTemplate", "resourceclaimtemplates", TypeInfo::of::<ResourceClaimTemplate>)
-            .returns_deleted_object()
-            .defaults(&[defaults::resource_claim_template])
-            .immutable(&[("spec", IMMUTABLE)]),
-        BuiltIn::new(RESOURCE, "ResourceSlice", "resourceslices", TypeInfo::of::<ResourceSlice>)
+        BuiltIn::new(
+            RESOURCE,
+            "ResourceClaimTemplate",
+            "resourceclaimtemplates",
+            TypeInfo::new::<ResourceClaimTemplate>,
+        )
+        .returns_deleted_object()
+        .defaults(&[defaults::resource_claim_template])
+        .immutable(&[("spec", IMMUTABLE)]),
+        BuiltIn::new(RESOURCE, "ResourceSlice", "resourceslices", TypeInfo::new::<ResourceSlice>)
             .cluster()
             .generation(Generation::Content)
             .returns_deleted_object()
             .selectable(&["spec.driver", "spec.nodeName"])
             .defaults(&[defaults::resource_slice])
             .immutable(&[("spec.driver", IMMUTABLE), ("spec.nodeName", IMMUTABLE), ("spec.pool.name", IMMUTABLE)]),
-        BuiltIn::new(STORAGE, "VolumeAttributesClass", "volumeattributesclasses", TypeInfo::of::<VolumeAttributesClass>)
-            .short_names(&["vac"])
-            .cluster()
-            .returns_deleted_object()
-            .prepare_for_create(defaults::new_attributes_class)
-            .rules(&[rules::volume_attributes_class]),
+        BuiltIn::new(
+            STORAGE,
+            "VolumeAttributesClass",
+            "volumeattributesclasses",
+            TypeInfo::new::<VolumeAttributesClass>,
+        )
+        .short_names(&["vac"])
+        .cluster()
+        .returns_deleted_object()
+        .prepare_for_create(defaults::new_attributes_class)
+        .rules(&[rules::volume_attributes_class]),
     ];
 }
 k8s_openapi::k8s_if_le_1_33! {
@@ -62,7 +72,7 @@ k8s_openapi::k8s_if_ge_1_36! {
             ADMISSION,
             "MutatingAdmissionPolicy",
             "mutatingadmissionpolicies",
-            TypeInfo::of::<MutatingAdmissionPolicy>,
+            TypeInfo::new::<MutatingAdmissionPolicy>,
         )
         .in_category(&["api-extensions"])
         .cluster()
@@ -72,7 +82,7 @@ k8s_openapi::k8s_if_ge_1_36! {
             ADMISSION,
             "MutatingAdmissionPolicyBinding",
             "mutatingadmissionpolicybindings",
-            TypeInfo::of::<MutatingAdmissionPolicyBinding>,
+            TypeInfo::new::<MutatingAdmissionPolicyBinding>,
         )
         .in_category(&["api-extensions"])
         .cluster()

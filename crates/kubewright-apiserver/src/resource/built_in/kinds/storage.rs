@@ -15,7 +15,7 @@ use crate::{
 pub(super) const STORAGE: &str = "storage.k8s.io";
 
 pub(super) static ALL: [BuiltIn; 5] = [
-    BuiltIn::new(STORAGE, "CSIDriver", "csidrivers", TypeInfo::of::<CSIDriver>)
+    BuiltIn::new(STORAGE, "CSIDriver", "csidrivers", TypeInfo::new::<CSIDriver>)
         .cluster()
         .generation(Generation::Updates)
         .requires_resource_version()
@@ -23,15 +23,15 @@ pub(super) static ALL: [BuiltIn; 5] = [
         .immutable(&[("spec.volumeLifecycleModes", IMMUTABLE)])
         .rules(&[rules::csi_driver])
         .warnings(driver_warnings),
-    BuiltIn::new(STORAGE, "CSINode", "csinodes", TypeInfo::of::<CSINode>)
+    BuiltIn::new(STORAGE, "CSINode", "csinodes", TypeInfo::new::<CSINode>)
         .cluster()
         .requires_resource_version()
         .returns_deleted_object(),
-    BuiltIn::new(STORAGE, "CSIStorageCapacity", "csistoragecapacities", TypeInfo::of::<CSIStorageCapacity>)
+    BuiltIn::new(STORAGE, "CSIStorageCapacity", "csistoragecapacities", TypeInfo::new::<CSIStorageCapacity>)
         .requires_resource_version()
         .immutable(&[("nodeTopology", IMMUTABLE), ("storageClassName", IMMUTABLE)])
         .rules(&[rules::csi_storage_capacity]),
-    BuiltIn::new(STORAGE, "StorageClass", "storageclasses", TypeInfo::of::<StorageClass>)
+    BuiltIn::new(STORAGE, "StorageClass", "storageclasses", TypeInfo::new::<StorageClass>)
         .short_names(&["sc"])
         .cluster()
         .returns_deleted_object()
@@ -41,7 +41,7 @@ pub(super) static ALL: [BuiltIn; 5] = [
             ("reclaimPolicy", IMMUTABLE),
             ("volumeBindingMode", IMMUTABLE),
         ]),
-    BuiltIn::new(STORAGE, "VolumeAttachment", "volumeattachments", TypeInfo::of::<VolumeAttachment>)
+    BuiltIn::new(STORAGE, "VolumeAttachment", "volumeattachments", TypeInfo::new::<VolumeAttachment>)
         .cluster()
         .status()
         .requires_resource_version()

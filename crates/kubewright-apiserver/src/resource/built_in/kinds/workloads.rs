@@ -24,7 +24,7 @@ const APPS: &str = "apps";
 const BATCH: &str = "batch";
 
 pub(super) static ALL: [BuiltIn; 13] = [
-    BuiltIn::new(CORE, "Pod", "pods", TypeInfo::of::<Pod>)
+    BuiltIn::new(CORE, "Pod", "pods", TypeInfo::new::<Pod>)
         .pod_subresources(&PodSubresource::ALL)
         .grace_period()
         .revalidates_metadata()
@@ -49,12 +49,12 @@ pub(super) static ALL: [BuiltIn; 13] = [
         .prepare_for_create(defaults::new_pod)
         .propagate(defaults::pod_changed)
         .rules(&[rules::pod]),
-    BuiltIn::new(CORE, "PodTemplate", "podtemplates", TypeInfo::of::<PodTemplate>)
+    BuiltIn::new(CORE, "PodTemplate", "podtemplates", TypeInfo::new::<PodTemplate>)
         .generation(Generation::Content)
         .returns_deleted_object()
         .defaults(&[defaults::template_of_pods])
         .rules(&[rules::pod_template]),
-    BuiltIn::new(CORE, "ReplicationController", "replicationcontrollers", TypeInfo::of::<ReplicationController>)
+    BuiltIn::new(CORE, "ReplicationController", "replicationcontrollers", TypeInfo::new::<ReplicationController>)
         .short_names(&["rc"])
         .in_all()
         .status()
@@ -65,9 +65,9 @@ pub(super) static ALL: [BuiltIn; 13] = [
         .defaults(&[defaults::pod_template])
         .default_object(defaults::replication_controller)
         .rules(&[rules::replication_controller]),
-    BuiltIn::new(APPS, "ControllerRevision", "controllerrevisions", TypeInfo::of::<ControllerRevision>)
+    BuiltIn::new(APPS, "ControllerRevision", "controllerrevisions", TypeInfo::new::<ControllerRevision>)
         .immutable(&[("data", IMMUTABLE)]),
-    BuiltIn::new(APPS, "DaemonSet", "daemonsets", TypeInfo::of::<DaemonSet>)
+    BuiltIn::new(APPS, "DaemonSet", "daemonsets", TypeInfo::new::<DaemonSet>)
         .short_names(&["ds"])
         .in_all()
         .status()
@@ -78,7 +78,7 @@ pub(super) static ALL: [BuiltIn; 13] = [
         .propagate(defaults::daemon_set_changed)
         .defaults(&[defaults::pod_template, defaults::daemon_set_strategy])
         .rules(&[rules::daemon_set]),
-    BuiltIn::new(APPS, "Deployment", "deployments", TypeInfo::of::<Deployment>)
+    BuiltIn::new(APPS, "Deployment", "deployments", TypeInfo::new::<Deployment>)
         .short_names(&["deploy"])
         .in_all()
         .status()
@@ -89,7 +89,7 @@ pub(super) static ALL: [BuiltIn; 13] = [
         .selects_its_template()
         .defaults(&[defaults::pod_template, defaults::strategy])
         .rules(&[rules::deployment]),
-    BuiltIn::new(APPS, "ReplicaSet", "replicasets", TypeInfo::of::<ReplicaSet>)
+    BuiltIn::new(APPS, "ReplicaSet", "replicasets", TypeInfo::new::<ReplicaSet>)
         .short_names(&["rs"])
         .in_all()
         .status()
@@ -99,7 +99,7 @@ pub(super) static ALL: [BuiltIn; 13] = [
         .selects_its_template()
         .defaults(&[defaults::pod_template])
         .rules(&[rules::replica_set]),
-    BuiltIn::new(APPS, "StatefulSet", "statefulsets", TypeInfo::of::<StatefulSet>)
+    BuiltIn::new(APPS, "StatefulSet", "statefulsets", TypeInfo::new::<StatefulSet>)
         .short_names(&["sts"])
         .in_all()
         .status()
@@ -122,7 +122,7 @@ pub(super) static ALL: [BuiltIn; 13] = [
         "autoscaling",
         "HorizontalPodAutoscaler",
         "horizontalpodautoscalers",
-        TypeInfo::of::<HorizontalPodAutoscaler>,
+        TypeInfo::new::<HorizontalPodAutoscaler>,
     )
     .version("v2")
     .short_names(&["hpa"])
@@ -134,21 +134,21 @@ pub(super) static ALL: [BuiltIn; 13] = [
         "autoscaling",
         "HorizontalPodAutoscaler",
         "horizontalpodautoscalers",
-        TypeInfo::of::<autoscaling_v1::HorizontalPodAutoscaler>,
+        TypeInfo::new::<autoscaling_v1::HorizontalPodAutoscaler>,
     )
     .converted(&autoscalers::CONVERSION)
     .short_names(&["hpa"])
     .in_all()
     .status()
     .rules(&[rules::autoscaler]),
-    BuiltIn::new(BATCH, "CronJob", "cronjobs", TypeInfo::of::<CronJob>)
+    BuiltIn::new(BATCH, "CronJob", "cronjobs", TypeInfo::new::<CronJob>)
         .short_names(&["cj"])
         .in_all()
         .status()
         .generation(Generation::Content)
         .defaults(&[defaults::cron_job])
         .rules(&[rules::cron_job]),
-    BuiltIn::new(BATCH, "Job", "jobs", TypeInfo::of::<Job>)
+    BuiltIn::new(BATCH, "Job", "jobs", TypeInfo::new::<Job>)
         .orphans_dependents()
         .names_kind_in_field_errors()
         .in_all()
@@ -159,7 +159,7 @@ pub(super) static ALL: [BuiltIn; 13] = [
         .defaults(&[defaults::pod_template, defaults::job])
         .prepare_for_create(defaults::new_job)
         .rules(&[rules::job]),
-    BuiltIn::new("policy", "PodDisruptionBudget", "poddisruptionbudgets", TypeInfo::of::<PodDisruptionBudget>)
+    BuiltIn::new("policy", "PodDisruptionBudget", "poddisruptionbudgets", TypeInfo::new::<PodDisruptionBudget>)
         .short_names(&["pdb"])
         .naming(Naming::PathSegment)
         .status()

@@ -6,12 +6,12 @@ use crate::api::error::FieldError;
 const GROUP: &str = "rbac.authorization.k8s.io";
 
 pub(in crate::resource::built_in) fn role(change: &Change<'_>, errors: &mut Errors) {
-    FieldValue::of(change.object, "rules").items().for_each(|rule| policy(&rule, true, errors));
+    FieldValue::new(change.object, "rules").items().for_each(|rule| policy(&rule, true, errors));
 }
 
 pub(in crate::resource::built_in) fn cluster_role(change: &Change<'_>, errors: &mut Errors) {
-    FieldValue::of(change.object, "rules").items().for_each(|rule| policy(&rule, false, errors));
-    let aggregation = FieldValue::of(change.object, "aggregationRule");
+    FieldValue::new(change.object, "rules").items().for_each(|rule| policy(&rule, false, errors));
+    let aggregation = FieldValue::new(change.object, "aggregationRule");
     let selectors = aggregation.at("clusterRoleSelectors");
     if aggregation.is_set() && selectors.is_empty() {
         errors.push(selectors.required("at least one clusterRoleSelector required if aggregationRule is non-nil"));
@@ -21,8 +21,9 @@ pub(in crate::resource::built_in) fn cluster_role(change: &Change<'_>, errors: &
 /// Validates a policy rule: it applies to resources or to non-resource URLs, and in a namespaced role to resources
 /// only.
 fn policy(rule: &FieldValue<'_>, is_namespaced: bool, errors: &mut Errors) {
-    let missing =
-        |field: &str, why: &str| Some(rule.at(field)).filter(FieldValue::is_empty).map(|field| field.required(why));
+    let missing = |field: &str, detail: &str| {
+        Some(rule.at(field)).filter(FieldValue::is_empty).map(|field| field.required(detail))
+    };
     errors.extend(missing("verbs", "verbs must contain at least one value"));
     let paths = rule.at("nonResourceURLs");
     if paths.is_empty() {
@@ -44,7 +45,7 @@ pub(in crate::resource::built_in) fn role_binding(change: &Change<'_>, errors: &
 
 pub(in crate::resource::built_in) fn cluster_role_binding(change: &Change<'_>, errors: &mut Errors) {
     binding(change, &["ClusterRole"], errors);
-    for subject in FieldValue::of(change.object, "subjects").items() {
+    for subject in FieldValue::new(change.object, "subjects").items() {
         if subject.at("kind").text() == "ServiceAccount" && subject.at("namespace").is_empty() {
             errors.push(subject.at("namespace").required(""));
         }
@@ -52,7 +53,7 @@ pub(in crate::resource::built_in) fn cluster_role_binding(change: &Change<'_>, e
 }
 
 fn binding(change: &Change<'_>, roles: &[&str], errors: &mut Errors) {
-    let role = FieldValue::of(change.object, "roleRef");
+    let role = FieldValue::new(change.object, "roleRef");
     if role.at("apiGroup").text() != GROUP {
         errors.push(role.at("apiGroup").unsupported(&[GROUP]));
     }
@@ -62,7 +63,7 @@ fn binding(change: &Change<'_>, roles: &[&str], errors: &mut Errors) {
     if role.at("name").is_empty() {
         errors.push(role.at("name").required(""));
     }
-    FieldValue::of(change.object, "subjects").items().for_each(|subject| self::subject(&subject, errors));
+    FieldValue::new(change.object, "subjects").items().for_each(|subject| self::subject(&subject, errors));
     if change.old.is_some_and(|old| old.body.get("roleRef") != Some(role.value)) {
         let part = |name: &str| format!("{:?}", role.at(name).text());
         let shown =

@@ -10,7 +10,7 @@ const IMMUTABLE: &str = "field is immutable";
 
 /// Validates the parent of an IP address.
 pub(in crate::resource::built_in) fn ip_address(change: &Change<'_>, errors: &mut Errors) {
-    let parent = FieldValue::of(change.object, "spec").at("parentRef");
+    let parent = FieldValue::new(change.object, "spec").at("parentRef");
     if !parent.is_set() {
         return errors.push(parent.required(""));
     }
@@ -28,7 +28,7 @@ pub(in crate::resource::built_in) fn ip_address(change: &Change<'_>, errors: &mu
 
 /// Validates a range of addresses: one for each IP family, which an update can only add to.
 pub(in crate::resource::built_in) fn service_cidr(change: &Change<'_>, errors: &mut Errors) {
-    let spec = FieldValue::of(change.object, "spec");
+    let spec = FieldValue::new(change.object, "spec");
     let ranges = spec.at("cidrs");
     let families: Vec<Option<bool>> = ranges.items().map(|range| family(range.text())).collect();
     match families.as_slice() {
@@ -38,8 +38,8 @@ pub(in crate::resource::built_in) fn service_cidr(change: &Change<'_>, errors: &
             return;
         }
         [first, second] if first.is_none() || second.is_none() || first == second => {
-            let why = "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64";
-            errors.push(FieldValue { value: spec.value, ..ranges }.invalid(why));
+            let detail = "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64";
+            errors.push(FieldValue { value: spec.value, ..ranges }.invalid(detail));
             return;
         }
         _ => {}
@@ -47,7 +47,7 @@ pub(in crate::resource::built_in) fn service_cidr(change: &Change<'_>, errors: &
     for range in ranges.items().filter(|range| family(range.text()).is_none()) {
         errors.push(range.invalid_text("must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"));
     }
-    let Some(old) = change.old.map(|old| FieldValue::of(old, "spec").at("cidrs")) else { return };
+    let Some(old) = change.old.map(|old| FieldValue::new(old, "spec").at("cidrs")) else { return };
     if old.items().count() > ranges.items().count() {
         return errors.push(ranges.invalid(IMMUTABLE));
     }

@@ -4,12 +4,12 @@ use super::{Change, Errors, FieldValue, selectors, workloads};
 
 /// Validates a `HorizontalPodAutoscaler`.
 pub(in crate::resource::built_in) fn autoscaler(change: &Change<'_>, errors: &mut Errors) {
-    let spec = FieldValue::of(change.object, "spec");
+    let spec = FieldValue::new(change.object, "spec");
     let (min, max) = (spec.at("minReplicas"), spec.at("maxReplicas"));
     errors.extend(min.at_least(1));
     if min.value == 0 && spec.at("metrics").items().all(|metric| !supports_scale_to_zero(&metric)) {
-        let why = "must specify at least one Object or External metric to support scaling to zero replicas";
-        errors.push(spec.at("metrics").forbidden(why));
+        let detail = "must specify at least one Object or External metric to support scaling to zero replicas";
+        errors.push(spec.at("metrics").forbidden(detail));
     }
     if max.value.as_i64().is_none_or(|max| max < 1) {
         errors.push(max.required("must be set and greater than 0"));
@@ -37,7 +37,7 @@ fn supports_scale_to_zero(metric: &FieldValue<'_>) -> bool {
 
 /// Validates a `PodDisruptionBudget`.
 pub(in crate::resource::built_in) fn budget(change: &Change<'_>, errors: &mut Errors) {
-    let spec = FieldValue::of(change.object, "spec");
+    let spec = FieldValue::new(change.object, "spec");
     let (min, max) = (spec.at("minAvailable"), spec.at("maxUnavailable"));
     if min.is_set() && max.is_set() {
         let shown = format!(

@@ -21,7 +21,7 @@ pub(crate) const SYSTEM_PRIORITIES: [(&str, i64, &str); 2] = [
 ];
 
 pub(in crate::resource::built_in) fn node(change: &Change<'_>, errors: &mut Errors) {
-    let ranges = FieldValue::of(change.object, "spec").at("podCIDRs");
+    let ranges = FieldValue::new(change.object, "spec").at("podCIDRs");
     let is_changed = change.old.is_some_and(|old| old.field("spec.podCIDRs").is_some_and(|old| old != ranges.value));
     if is_changed {
         errors.push(ranges.forbidden("node updates may not change podCIDR except from \"\" to valid"));
@@ -30,13 +30,13 @@ pub(in crate::resource::built_in) fn node(change: &Change<'_>, errors: &mut Erro
 
 /// Validates the handler of a runtime class.
 pub(in crate::resource::built_in) fn runtime_class(change: &Change<'_>, errors: &mut Errors) {
-    let handler = FieldValue::of(change.object, "handler");
-    errors.extend(names::dns_1123_label(handler.text()).into_iter().map(|why| handler.invalid_text(why)));
+    let handler = FieldValue::new(change.object, "handler");
+    errors.extend(names::dns_1123_label(handler.text()).into_iter().map(|detail| handler.invalid_text(detail)));
 }
 
 /// Validates a priority class. System names and values are reserved, and the value is immutable.
 pub(in crate::resource::built_in) fn priority_class(change: &Change<'_>, errors: &mut Errors) {
-    let value = FieldValue::of(change.object, "value");
+    let value = FieldValue::new(change.object, "value");
     match change.old {
         None => new_priority_class(change, &value, errors),
         Some(old) if old.field("value") != Some(value.value) => {
@@ -49,10 +49,10 @@ pub(in crate::resource::built_in) fn priority_class(change: &Change<'_>, errors:
 fn new_priority_class(change: &Change<'_>, value: &FieldValue<'_>, errors: &mut Errors) {
     let name = change.object.name();
     let known = SYSTEM_PRIORITIES.iter().find(|(known, ..)| *known == name);
-    if name.starts_with("system-") && known.is_none_or(|(_, own, _)| value.value != *own) {
-        let why = "priority class names with 'system-' prefix are reserved for system use only. error";
-        let why = format!("{why}: {name} is not a known system priority class");
-        errors.push(crate::api::error::FieldError::forbidden("metadata.name", why));
+    if name.starts_with("system-") && known.is_none_or(|(_, known_value, _)| value.value != *known_value) {
+        let detail = "priority class names with 'system-' prefix are reserved for system use only. error";
+        let detail = format!("{detail}: {name} is not a known system priority class");
+        errors.push(crate::api::error::FieldError::forbidden("metadata.name", detail));
     } else if known.is_none() && value.value.as_i64().is_some_and(|value| value > HIGHEST_USER_PRIORITY) {
         errors.push(
             value.forbidden(format!("maximum allowed value of a user defined priority is {HIGHEST_USER_PRIORITY}")),
@@ -64,7 +64,7 @@ const ACCESS_MODES: [&str; 4] = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce
 
 /// Validates a persistent volume.
 pub(in crate::resource::built_in) fn volume(change: &Change<'_>, errors: &mut Errors) {
-    let spec = FieldValue::of(change.object, "spec");
+    let spec = FieldValue::new(change.object, "spec");
     access_modes(&spec, "", errors);
     let capacity = spec.at("capacity");
     if capacity.is_empty() {
@@ -81,7 +81,7 @@ pub(in crate::resource::built_in) fn volume(change: &Change<'_>, errors: &mut Er
     }
     errors.extend(sources.map(|source| source.forbidden("may not specify more than 1 volume type")));
     if let Some(old) = change.old {
-        volume_update(&spec, &FieldValue::of(old, "spec"), errors);
+        volume_update(&spec, &FieldValue::new(old, "spec"), errors);
     }
 }
 
@@ -119,7 +119,7 @@ fn volume_update(new: &FieldValue<'_>, old: &FieldValue<'_>, errors: &mut Errors
 
 /// Validates a persistent volume claim.
 pub(in crate::resource::built_in) fn claim(change: &Change<'_>, errors: &mut Errors) {
-    let spec = FieldValue::of(change.object, "spec");
+    let spec = FieldValue::new(change.object, "spec");
     access_modes(&spec, "at least 1 access mode is required", errors);
     let requests = spec.at("resources").at("requests");
     let storage_requests = FieldValue { path: "spec.resources".to_owned(), value: requests.value };
@@ -128,7 +128,7 @@ pub(in crate::resource::built_in) fn claim(change: &Change<'_>, errors: &mut Err
     }
     storage(&storage_requests, errors);
     if let Some(old) = change.old {
-        claim_update(&spec, &FieldValue::of(old, "spec"), errors);
+        claim_update(&spec, &FieldValue::new(old, "spec"), errors);
     }
 }
 
@@ -145,16 +145,16 @@ fn claim_update(new: &FieldValue<'_>, old: &FieldValue<'_>, errors: &mut Errors)
     if rest(new) != rest(old)
         || !old.at("volumeName").is_empty() && new.at("volumeName").value != old.at("volumeName").value
     {
-        let why =
+        let detail =
             "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims";
-        errors.push(new.forbidden(why));
+        errors.push(new.forbidden(detail));
     }
 }
 
-fn access_modes(spec: &FieldValue<'_>, why: &str, errors: &mut Errors) {
+fn access_modes(spec: &FieldValue<'_>, detail: &str, errors: &mut Errors) {
     let modes = spec.at("accessModes");
     if modes.is_empty() {
-        errors.push(modes.required(why));
+        errors.push(modes.required(detail));
     }
     for mode in modes.items().filter(|mode| !ACCESS_MODES.contains(&mode.text())) {
         errors.push(FieldValue { path: modes.path.clone(), ..mode }.unsupported(&ACCESS_MODES));

@@ -11,7 +11,7 @@ const MAX_SIZE: usize = 1 << 20;
 
 /// Validates the keys and the size of a config map.
 pub(in crate::resource::built_in) fn config_map(change: &Change<'_>, errors: &mut Errors) {
-    let (data, binary_data) = (FieldValue::of(change.object, "data"), FieldValue::of(change.object, "binaryData"));
+    let (data, binary_data) = (FieldValue::new(change.object, "data"), FieldValue::new(change.object, "binaryData"));
     keys(&data, errors);
     keys(&binary_data, errors);
     for (key, value) in data.entries().filter(|(key, _)| binary_data.value.get(key).is_some()) {
@@ -33,20 +33,22 @@ fn decoded_size(data: &FieldValue<'_>) -> usize {
 fn keys(data: &FieldValue<'_>, errors: &mut Errors) {
     for (key, value) in data.entries() {
         errors.extend(
-            formats::config_key(key).into_iter().map(|why| FieldError::invalid(&value.path, format!("{key:?}"), why)),
+            formats::config_key(key)
+                .into_iter()
+                .map(|detail| FieldError::invalid(&value.path, format!("{key:?}"), detail)),
         );
     }
 }
 
 /// Validates the keys and the size of a secret, and the data that its type requires.
 pub(in crate::resource::built_in) fn secret(change: &Change<'_>, errors: &mut Errors) {
-    let data = FieldValue::of(change.object, "data");
+    let data = FieldValue::new(change.object, "data");
     keys(&data, errors);
     if decoded_size(&data) > MAX_SIZE {
         errors.push(FieldError::too_long("data", MAX_SIZE));
     }
     let missing = |name: &&&str| data.value.get(**name).is_none();
-    let required_keys: &[&str] = match FieldValue::of(change.object, "type").text() {
+    let required_keys: &[&str] = match FieldValue::new(change.object, "type").text() {
         "kubernetes.io/tls" => &["tls.crt", "tls.key"],
         "kubernetes.io/ssh-auth" => &["ssh-privatekey"],
         "kubernetes.io/dockercfg" => &[".dockercfg"],
@@ -76,14 +78,14 @@ fn json(data: &FieldValue<'_>, name: &str, errors: &mut Errors) {
     let Some(bytes) = data.value.get(name) else { return };
     let ByteString(bytes) = serde_json::from_value(bytes.clone()).unwrap_or_default();
     if let Err(error) = serde_json::from_slice::<Value>(&bytes) {
-        let why = crate::wire::body::go_syntax_error(&error);
-        errors.push(FieldError::invalid(format!("data[{name}]"), "\"<secret contents redacted>\"", why));
+        let detail = crate::wire::body::go_syntax_error(&error);
+        errors.push(FieldError::invalid(format!("data[{name}]"), "\"<secret contents redacted>\"", detail));
     }
 }
 
 /// Validates a lease.
 pub(in crate::resource::built_in) fn lease(change: &Change<'_>, errors: &mut Errors) {
-    let spec = FieldValue::of(change.object, "spec");
+    let spec = FieldValue::new(change.object, "spec");
     let duration = spec.at("leaseDurationSeconds");
     if duration.value.as_i64().is_some_and(|seconds| seconds <= 0) {
         errors.push(duration.invalid("must be greater than 0"));

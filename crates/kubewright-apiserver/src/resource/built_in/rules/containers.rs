@@ -158,7 +158,7 @@ fn env_var(variable: &FieldValue<'_>, errors: &mut Errors) {
     }
     for key in ["configMapKeyRef", "secretKeyRef"].map(|name| from.at(name)).into_iter().filter(FieldValue::is_set) {
         let name = key.at("name");
-        errors.extend(names::dns_1123_subdomain(name.text()).into_iter().map(|why| name.invalid_text(why)));
+        errors.extend(names::dns_1123_subdomain(name.text()).into_iter().map(|detail| name.invalid_text(detail)));
         match key.at("key") {
             key if key.is_empty() => errors.push(key.required("")),
             key => errors.extend(key.validate(formats::config_key)),
@@ -184,8 +184,8 @@ fn field_ref(reference: &FieldValue<'_>, errors: &mut Errors) {
     } else if path.is_empty() {
         errors.push(path.required(""));
     } else if !SUPPORTED.contains(&path.text()) && !path.text().contains('[') {
-        let why = format!("error converting fieldPath: field label not supported: {}", path.text());
-        errors.push(path.invalid(why));
+        let detail = format!("error converting fieldPath: field label not supported: {}", path.text());
+        errors.push(path.invalid(detail));
     }
 }
 
@@ -234,7 +234,8 @@ fn resource_name(resource: &str, amount: &FieldValue<'_>, errors: &mut Errors) {
     if resource.contains('/') || STANDARD.contains(&resource) || resource.starts_with("hugepages-") {
         return;
     }
-    for why in ["must be a standard resource type or fully qualified", "must be a standard resource for containers"] {
-        errors.push(crate::api::error::FieldError::invalid(&amount.path, format!("{resource:?}"), why));
+    for detail in ["must be a standard resource type or fully qualified", "must be a standard resource for containers"]
+    {
+        errors.push(crate::api::error::FieldError::invalid(&amount.path, format!("{resource:?}"), detail));
     }
 }

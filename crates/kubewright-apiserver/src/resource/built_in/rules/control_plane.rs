@@ -9,18 +9,18 @@ use crate::api::error::FieldError;
 
 /// Validates an API service, whose name is that of its version.
 pub(in crate::resource::built_in) fn api_service(change: &Change<'_>, errors: &mut Errors) {
-    let spec = FieldValue::of(change.object, "spec");
+    let spec = FieldValue::new(change.object, "spec");
     let (group, version) = (spec.at("group"), spec.at("version"));
     let expected = format!("{}.{}", version.text(), group.text());
     if change.object.name() != expected {
-        let why = format!("must be `spec.version+\".\"+spec.group`: {expected:?}");
-        errors.push(FieldError::invalid("metadata.name", format!("{:?}", change.object.name()), why));
+        let detail = format!("must be `spec.version+\".\"+spec.group`: {expected:?}");
+        errors.push(FieldError::invalid("metadata.name", format!("{:?}", change.object.name()), detail));
     }
     if group.is_empty() && version.text() != "v1" {
         errors.push(group.required("only v1 may have an empty group and it better be legacy kube"));
     }
     errors.extend(group.validate(names::dns_1123_subdomain));
-    errors.extend(names::dns_1035_label(version.text()).into_iter().map(|why| version.invalid_text(why)));
+    errors.extend(names::dns_1035_label(version.text()).into_iter().map(|detail| version.invalid_text(detail)));
     for (name, max) in [("groupPriorityMinimum", 20_000), ("versionPriority", 1_000)] {
         let priority = spec.at(name);
         if !(1..=max).contains(&priority.value.as_i64().unwrap_or_default()) {
@@ -90,9 +90,9 @@ const MIN_EXPIRATION: i64 = 600;
 /// Validates a certificate signing request and its conditions. The certificates themselves are not parsed.
 pub(in crate::resource::built_in) fn certificate_signing_request(change: &Change<'_>, errors: &mut Errors) {
     if change.old.is_none() {
-        request_spec(&FieldValue::of(change.object, "spec"), errors);
+        request_spec(&FieldValue::new(change.object, "spec"), errors);
     }
-    conditions(&FieldValue::of(change.object, "status").at("conditions"), errors);
+    conditions(&FieldValue::new(change.object, "status").at("conditions"), errors);
 }
 
 fn request_spec(spec: &FieldValue<'_>, errors: &mut Errors) {
@@ -123,19 +123,19 @@ fn signer(name: &FieldValue<'_>, errors: &mut Errors) {
         return errors.push(name.required(""));
     }
     let Some((domain, path)) = name.text().split_once('/').filter(|(_, path)| !path.contains('/')) else {
-        let why = "must be a fully qualified domain and path of the form 'example.com/signer-name'";
-        return errors.push(name.invalid(why));
+        let detail = "must be a fully qualified domain and path of the form 'example.com/signer-name'";
+        return errors.push(name.invalid(detail));
     };
-    let invalid = |shown: &str, why: String| FieldError::invalid(&name.path, format!("{shown:?}"), why);
+    let invalid = |shown: &str, detail: String| FieldError::invalid(&name.path, format!("{shown:?}"), detail);
     let labels = |text: &str| {
         let label = text.split('.').find(|label| !names::is_dns_1123_label(label))?;
         Some(format!("validating label {label:?}: {}", names::dns_1123_label(label).join(", ")))
     };
-    errors.extend(labels(domain).map(|why| invalid(domain, why)));
+    errors.extend(labels(domain).map(|detail| invalid(domain, detail)));
     if !domain.contains('.') {
         errors.push(invalid(domain, "should be a domain with at least two segments separated by dots".to_owned()));
     }
-    errors.extend(labels(path).map(|why| invalid(path, why)));
+    errors.extend(labels(path).map(|detail| invalid(path, detail)));
     if name.text() == "kubernetes.io/legacy-unknown" {
         errors.push(name.invalid("the legacy signerName is not allowed via this API version"));
     }
@@ -168,7 +168,7 @@ const METHODS: [&str; 2] = ["ByNamespace", "ByUser"];
 
 /// Validates the precedence and the priority level of a flow schema.
 pub(in crate::resource::built_in) fn flow_schema(change: &Change<'_>, errors: &mut Errors) {
-    let spec = FieldValue::of(change.object, "spec");
+    let spec = FieldValue::new(change.object, "spec");
     let (level, precedence) = (spec.at("priorityLevelConfiguration").at("name"), spec.at("matchingPrecedence"));
     match precedence.value.as_i64().unwrap_or_default() {
         ..=0 => errors.push(precedence.invalid("must be a positive value")),
@@ -191,7 +191,7 @@ pub(in crate::resource::built_in) fn flow_schema(change: &Change<'_>, errors: &m
 
 /// Validates the type of a priority level.
 pub(in crate::resource::built_in) fn priority_level(change: &Change<'_>, errors: &mut Errors) {
-    let spec = FieldValue::of(change.object, "spec");
+    let spec = FieldValue::new(change.object, "spec");
     let (type_, limited, exempt) = (spec.at("type"), spec.at("limited"), spec.at("exempt"));
     match type_.text() {
         "Exempt" if limited.is_set() => {

@@ -15,7 +15,7 @@ const MAX_LENGTH: usize = 128;
 
 /// Validates an event of the core group.
 pub(in crate::resource::built_in) fn event(change: &Change<'_>, errors: &mut Errors) {
-    legacy_event(change.object, &FieldValue::of(change.object, "involvedObject"), errors);
+    legacy_event(change.object, &FieldValue::new(change.object, "involvedObject"), errors);
 }
 
 /// Validates an event of `events.k8s.io`: it has an `eventTime`, no deprecated fields, and is immutable apart from its
@@ -27,19 +27,19 @@ pub(in crate::resource::built_in) fn new_event(change: &Change<'_>, errors: &mut
     }
     legacy_event(
         event,
-        &FieldValue { path: "involvedObject".to_owned(), ..FieldValue::of(event, "regarding") },
+        &FieldValue { path: "involvedObject".to_owned(), ..FieldValue::new(event, "regarding") },
         errors,
     );
-    let time = FieldValue::of(event, "eventTime");
+    let time = FieldValue::new(event, "eventTime");
     if !time.is_set() {
         errors.push(time.required(""));
     }
-    let type_ = FieldValue::of(event, "type").text();
+    let type_ = FieldValue::new(event, "type").text();
     if !matches!(type_, "Normal" | "Warning") {
         errors.push(FieldError::invalid("type", "\"\"", format!("has invalid value: {type_}")));
     }
     for (core, new) in NAMES.iter().filter(|(_, new)| new.starts_with("deprecated")) {
-        if !FieldValue::of(event, new).is_empty() {
+        if !FieldValue::new(event, new).is_empty() {
             errors.push(FieldError::invalid(*core, "\"\"", "needs to be unset"));
         }
     }
@@ -48,7 +48,7 @@ pub(in crate::resource::built_in) fn new_event(change: &Change<'_>, errors: &mut
 /// Events with an `eventTime` need a controller and a reason; events without one only a namespace.
 fn legacy_event(event: &Object, involved_object: &FieldValue<'_>, errors: &mut Errors) {
     let (namespace, object_namespace) = (event.namespace(), involved_object.at("namespace"));
-    let has_time = FieldValue::of(event, "eventTime").is_set();
+    let has_time = FieldValue::new(event, "eventTime").is_set();
     let fits = match (object_namespace.text(), has_time) {
         ("", false) => namespace == "default",
         ("", true) => matches!(namespace, "default" | "kube-system"),
@@ -61,15 +61,15 @@ fn legacy_event(event: &Object, involved_object: &FieldValue<'_>, errors: &mut E
     if !has_time {
         return;
     }
-    let controller = ["reportingController", "reportingComponent"].map(|name| FieldValue::of(event, name));
+    let controller = ["reportingController", "reportingComponent"].map(|name| FieldValue::new(event, name));
     let controller =
-        controller.into_iter().find(|field| !field.is_empty()).unwrap_or(FieldValue::of(event, "reportingController"));
+        controller.into_iter().find(|field| !field.is_empty()).unwrap_or(FieldValue::new(event, "reportingController"));
     let controller = FieldValue { path: "reportingController".to_owned(), ..controller };
     if controller.is_empty() {
         errors.push(controller.required(""));
     }
-    errors.extend(names::label_key(controller.text()).into_iter().map(|why| controller.invalid_text(why)));
-    for field in ["reportingInstance", "action", "reason"].map(|name| FieldValue::of(event, name)) {
+    errors.extend(names::label_key(controller.text()).into_iter().map(|detail| controller.invalid_text(detail)));
+    for field in ["reportingInstance", "action", "reason"].map(|name| FieldValue::new(event, name)) {
         if field.is_empty() {
             errors.push(field.required(""));
         } else if field.text().len() > MAX_LENGTH {
@@ -83,7 +83,7 @@ fn event_update(event: &Object, old: &Object, errors: &mut Errors) {
     const OTHERS: [&str; 6] = ["action", "eventTime", "reason", "related", "reportingInstance", "type"];
     let all = NAMES.into_iter().chain(OTHERS.map(|name| (name, name)));
     for (core, new) in all {
-        let (new_value, old_value) = (FieldValue::of(event, new), FieldValue::of(old, new));
+        let (new_value, old_value) = (FieldValue::new(event, new), FieldValue::new(old, new));
         if new_value.value != old_value.value {
             errors.push(FieldError::invalid(core, new_value.value, "field is immutable"));
         }

@@ -16,7 +16,7 @@ pub(super) struct FieldValue<'a> {
 
 impl<'a> FieldValue<'a> {
     /// Returns a field of the root.
-    pub(super) fn of(object: &'a Object, name: &str) -> Self {
+    pub(super) fn new(object: &'a Object, name: &str) -> Self {
         Self { path: name.to_owned(), value: object.body.get(name).unwrap_or(&Value::Null) }
     }
 
@@ -60,21 +60,21 @@ impl<'a> FieldValue<'a> {
         }
     }
 
-    pub(super) fn required(&self, why: &str) -> FieldError {
-        FieldError::required(&self.path, why)
+    pub(super) fn required(&self, detail: &str) -> FieldError {
+        FieldError::required(&self.path, detail)
     }
 
-    pub(super) fn invalid(&self, why: impl std::fmt::Display) -> FieldError {
-        FieldError::invalid(&self.path, self.value, why)
+    pub(super) fn invalid(&self, detail: impl std::fmt::Display) -> FieldError {
+        FieldError::invalid(&self.path, self.value, detail)
     }
 
     /// Returns the error `Invalid value` of a string field. A missing value is shown as the empty string.
-    pub(super) fn invalid_text(&self, why: impl std::fmt::Display) -> FieldError {
-        FieldError::invalid(&self.path, format!("{:?}", self.text()), why)
+    pub(super) fn invalid_text(&self, detail: impl std::fmt::Display) -> FieldError {
+        FieldError::invalid(&self.path, format!("{:?}", self.text()), detail)
     }
 
-    pub(super) fn forbidden(&self, why: impl std::fmt::Display) -> FieldError {
-        FieldError::forbidden(&self.path, why)
+    pub(super) fn forbidden(&self, detail: impl std::fmt::Display) -> FieldError {
+        FieldError::forbidden(&self.path, detail)
     }
 
     pub(super) fn duplicate(&self, shown: impl std::fmt::Display) -> FieldError {
@@ -107,7 +107,7 @@ impl<'a> FieldValue<'a> {
         if self.is_empty() {
             Vec::new()
         } else {
-            validation(self.text()).into_iter().map(|why| self.invalid_text(why)).collect()
+            validation(self.text()).into_iter().map(|detail| self.invalid_text(detail)).collect()
         }
     }
 }

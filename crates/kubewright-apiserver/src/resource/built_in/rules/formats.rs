@@ -56,13 +56,13 @@ pub(super) fn env_var_name(name: &str) -> Vec<String> {
 pub(super) fn percent(text: &str) -> Vec<String> {
     let digits = text.strip_suffix('%').unwrap_or_default();
     if digits.is_empty() || !digits.chars().all(|c| c.is_ascii_digit()) {
-        let why = "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for \
+        let message = "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for \
             validation is '[0-9]+%')";
-        return vec![why.to_owned()];
+        return vec![message.to_owned()];
     }
     errors_of(&[(digits.parse::<u64>().map_or(true, |percent| percent > 100), ABOVE_100_PERCENT)])
 }
 
 fn errors_of(rules: &[(bool, &str)]) -> Vec<String> {
-    rules.iter().filter(|(is_violated, _)| *is_violated).map(|(_, why)| (*why).to_owned()).collect()
+    rules.iter().filter(|(is_violated, _)| *is_violated).map(|(_, message)| (*message).to_owned()).collect()
 }

@@ -57,6 +57,6 @@ pub(super) fn port(port: &FieldValue<'_>, errors: &mut Errors) {
             errors.push(port.invalid(formats::PORT_RANGE));
         }
     } else if port.is_set() {
-        errors.extend(formats::port_name(port.text()).into_iter().map(|why| port.invalid(why)));
+        errors.extend(formats::port_name(port.text()).into_iter().map(|detail| port.invalid(detail)));
     }
 }

@@ -7,7 +7,7 @@ use kubewright_crd::names;
 use super::{Change, Errors, FieldValue, formats};
 
 pub(in crate::resource::built_in) fn ingress(change: &Change<'_>, errors: &mut Errors) {
-    let spec = FieldValue::of(change.object, "spec");
+    let spec = FieldValue::new(change.object, "spec");
     let (rules, default) = (spec.at("rules"), spec.at("defaultBackend"));
     if rules.is_empty() && !default.is_set() {
         errors.push(crate::api::error::FieldError::invalid(
@@ -43,7 +43,7 @@ fn rule(rule: &FieldValue<'_>, errors: &mut Errors) {
 /// Validates a host name, which can start with a wildcard.
 fn host_name(host: &FieldValue<'_>, errors: &mut Errors) {
     let rest = host.text().strip_prefix("*.").unwrap_or(host.text());
-    errors.extend(names::dns_1123_subdomain(rest).into_iter().map(|why| host.invalid_text(why)));
+    errors.extend(names::dns_1123_subdomain(rest).into_iter().map(|detail| host.invalid_text(detail)));
 }
 
 fn path(http_path: &FieldValue<'_>, errors: &mut Errors) {

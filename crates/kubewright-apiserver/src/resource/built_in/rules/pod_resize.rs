@@ -24,17 +24,17 @@ pub(super) fn ephemeral_containers(new: &Object, old: &Object, errors: &mut Erro
         *errors = vec![FieldError::forbidden(OBJECT, "static pods do not support ephemeral containers")];
         return;
     }
-    let list = FieldValue::of(new, "spec").at("ephemeralContainers");
-    for old in FieldValue::of(old, "spec").at("ephemeralContainers").items() {
+    let list = FieldValue::new(new, "spec").at("ephemeralContainers");
+    for old in FieldValue::new(old, "spec").at("ephemeralContainers").items() {
         let name = old.at("name");
         match list.items().find(|new| new.value["name"] == *name.value) {
             None => {
-                let why = format!("existing ephemeral containers {:?} may not be removed\n", name.text());
-                errors.push(list.forbidden(why));
+                let detail = format!("existing ephemeral containers {:?} may not be removed\n", name.text());
+                errors.push(list.forbidden(detail));
             }
             Some(new) if new.value != old.value => {
-                let why = format!("existing ephemeral containers {:?} may not be changed\n", name.text());
-                errors.push(list.forbidden(why));
+                let detail = format!("existing ephemeral containers {:?} may not be changed\n", name.text());
+                errors.push(list.forbidden(detail));
             }
             Some(_) => {}
         }
@@ -44,22 +44,22 @@ pub(super) fn ephemeral_containers(new: &Object, old: &Object, errors: &mut Erro
 /// Validates a resize: the requests and limits of CPU and memory are mutable. Returns whether the pod can be resized at
 /// all.
 pub(super) fn resize(new: &Object, old: &Object, errors: &mut Errors) -> bool {
-    let (new_spec, old_spec) = (FieldValue::of(new, "spec"), FieldValue::of(old, "spec"));
+    let (new_spec, old_spec) = (FieldValue::new(new, "spec"), FieldValue::new(old, "spec"));
     let is_windows = old_spec.at("os").at("name").text() == "windows";
-    for (is_unsupported, why) in
+    for (is_unsupported, detail) in
         [(is_mirror(old), "static pods cannot be resized"), (is_windows, "windows pods cannot be resized")]
     {
         if is_unsupported {
-            errors.push(FieldError::forbidden(OBJECT, why));
+            errors.push(FieldError::forbidden(OBJECT, detail));
             return false;
         }
     }
     quality_of_service(new, old, errors);
-    if !is_supported(&FieldValue::of(old, "status")) {
+    if !is_supported(&FieldValue::new(old, "status")) {
         errors.push(new_spec.forbidden("Pod running on node without support for resize"));
     }
     pod_resources(&new_spec, &old_spec, errors);
-    if !FieldValue::of(old, "status").at("nodeAllocatableResourceClaimStatuses").is_empty() {
+    if !FieldValue::new(old, "status").at("nodeAllocatableResourceClaimStatuses").is_empty() {
         errors.push(new_spec.forbidden("pods with node allocatable resource claims cannot be resized"));
     }
     if !has_same_containers(&new_spec, &old_spec, errors) {
@@ -84,10 +84,10 @@ fn is_mirror(pod: &Object) -> bool {
 }
 
 fn quality_of_service(new: &Object, old: &Object, errors: &mut Errors) {
-    let spec = FieldValue::of(new, "spec");
-    let class = FieldValue::of(old, "status").at("qosClass");
+    let spec = FieldValue::new(new, "spec");
+    let class = FieldValue::new(old, "status").at("qosClass");
     let is_same = if class.is_empty() {
-        defaults::quality_of_service(spec.value) == defaults::quality_of_service(FieldValue::of(old, "spec").value)
+        defaults::quality_of_service(spec.value) == defaults::quality_of_service(FieldValue::new(old, "spec").value)
     } else {
         class.text() == defaults::quality_of_service(spec.value)
     };
@@ -167,8 +167,8 @@ fn init_containers(new: &FieldValue<'_>, old: &FieldValue<'_>, errors: &mut Erro
         }
         for policy in new.at("resizePolicy").items() {
             if policy.at("restartPolicy").text() == "RestartContainer" {
-                let why = "non-sidecar init containers with a resize policy of RestartContainer cannot be resized";
-                errors.push(new.forbidden(why));
+                let detail = "non-sidecar init containers with a resize policy of RestartContainer cannot be resized";
+                errors.push(new.forbidden(detail));
             }
         }
     }

@@ -14,18 +14,20 @@ const IMMUTABLE_FIELDS: &str = "pod updates may not change fields other than \
 /// Validates an update of a pod.
 pub(super) fn check(new: &Object, old: &Object, errors: &mut Errors) {
     let (new_status, old_status) =
-        (FieldValue::of(new, "status").at("qosClass"), FieldValue::of(old, "status").at("qosClass"));
+        (FieldValue::new(new, "status").at("qosClass"), FieldValue::new(old, "status").at("qosClass"));
     if old_status.is_set() && new_status.value != old_status.value {
         errors.push(new_status.invalid("field is immutable"));
     }
-    let (new, old) = (FieldValue::of(new, "spec"), FieldValue::of(old, "spec"));
+    let (new, old) = (FieldValue::new(new, "spec"), FieldValue::new(old, "spec"));
     for list in ["containers", "initContainers"] {
         if count(&new.at(list)) != count(&old.at(list)) {
             return errors.push(new.at(list).forbidden("pod updates may not add or remove containers"));
         }
     }
-    for image in
-        ["containers", "initContainers"].iter().flat_map(|list| new.at(list).items()).map(|one| one.at("image"))
+    for image in ["containers", "initContainers"]
+        .iter()
+        .flat_map(|list| new.at(list).items())
+        .map(|container| container.at("image"))
     {
         errors.extend(Some(image).filter(FieldValue::is_empty).map(|image| image.required("")));
     }
@@ -71,8 +73,8 @@ fn tolerations(new: &FieldValue<'_>, old: &FieldValue<'_>, errors: &mut Errors) 
 fn gates(new: &FieldValue<'_>, old: &FieldValue<'_>, errors: &mut Errors) {
     let existing: Vec<&str> = old.items().map(|gate| gate.at("name").text()).collect();
     for name in new.items().map(|gate| gate.at("name")).filter(|name| !existing.contains(&name.text())) {
-        let why = format!("only deletion is allowed, but found new scheduling gate '{}'", name.text());
-        errors.push(name.forbidden(why));
+        let detail = format!("only deletion is allowed, but found new scheduling gate '{}'", name.text());
+        errors.push(name.forbidden(detail));
     }
 }
 

@@ -8,7 +8,7 @@ use super::{Change, Errors, FieldValue, containers, pod_resize, pod_updates, sel
 use crate::api::endpoint::{Endpoint, PodSubresource};
 
 pub(in crate::resource::built_in) fn pod(change: &Change<'_>, errors: &mut Errors) {
-    let spec = FieldValue::of(change.object, "spec");
+    let spec = FieldValue::new(change.object, "spec");
     pod_spec(&spec, errors);
     if change.old.is_none() && !spec.at("schedulingGates").is_empty() && !spec.at("nodeName").is_empty() {
         errors.push(spec.at("nodeName").forbidden("cannot be set until all schedulingGates have been cleared"));
@@ -60,8 +60,8 @@ fn toleration(toleration: &FieldValue<'_>, errors: &mut Errors) {
     let (key, operator, value) = (toleration.at("key"), toleration.at("operator"), toleration.at("value"));
     errors.extend(key.validate(names::label_key));
     if key.is_empty() && operator.text() != "Exists" {
-        let why = "operator must be Exists when `key` is empty, which means \"match all values and all keys\"";
-        errors.push(operator.invalid_text(why));
+        let detail = "operator must be Exists when `key` is empty, which means \"match all values and all keys\"";
+        errors.push(operator.invalid_text(detail));
     }
     match operator.text() {
         "" | "Equal" => {

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use super::{Change, Errors, FieldValue, handlers, selectors};
 
 pub(in crate::resource::built_in) fn network_policy(change: &Change<'_>, errors: &mut Errors) {
-    let spec = FieldValue::of(change.object, "spec");
+    let spec = FieldValue::new(change.object, "spec");
     selectors::selector(&spec.at("podSelector"), errors);
     for (rules, peers) in [("ingress", "from"), ("egress", "to")] {
         for rule in spec.at(rules).items() {

@@ -11,10 +11,10 @@ const MAX_NAME_LENGTH: usize = 52;
 pub(in crate::resource::built_in) fn cron_job(change: &Change<'_>, errors: &mut Errors) {
     let name = change.object.name();
     if change.old.is_none() && name.len() > MAX_NAME_LENGTH {
-        let why = format!("must be no more than {MAX_NAME_LENGTH} characters");
-        errors.push(FieldError::invalid("metadata.name", format!("{name:?}"), why));
+        let detail = format!("must be no more than {MAX_NAME_LENGTH} characters");
+        errors.push(FieldError::invalid("metadata.name", format!("{name:?}"), detail));
     }
-    let spec = FieldValue::of(change.object, "spec");
+    let spec = FieldValue::new(change.object, "spec");
     schedule(&spec.at("schedule"), errors);
     for name in ["startingDeadlineSeconds", "successfulJobsHistoryLimit", "failedJobsHistoryLimit"] {
         errors.extend(spec.at(name).not_negative());
@@ -38,8 +38,8 @@ fn schedule(schedule: &FieldValue<'_>, errors: &mut Errors) {
         errors.push(schedule.required(""));
     } else if text.contains("TZ") {
         errors.push(schedule.invalid("cannot use TZ or CRON_TZ in schedule, use timeZone field instead"));
-    } else if let Err(why) = check(text) {
-        errors.push(schedule.invalid(why));
+    } else if let Err(detail) = check(text) {
+        errors.push(schedule.invalid(detail));
     }
 }
 
@@ -140,7 +140,7 @@ impl Field {
 }
 
 fn number(text: &str) -> Result<u32, String> {
-    let failed = |why: &str| format!("failed to parse int from {text}: strconv.Atoi: parsing {text:?}: {why}");
+    let failed = |reason: &str| format!("failed to parse int from {text}: strconv.Atoi: parsing {text:?}: {reason}");
     let number: i64 = text.parse().map_err(|_| failed("invalid syntax"))?;
     if number < 0 {
         return Err(format!("negative number ({number}) not allowed: {text}"));

@@ -7,11 +7,12 @@ use super::{Errors, FieldValue};
 /// Validates labels, or the labels of a selector.
 pub(super) fn labels(labels: &FieldValue<'_>, errors: &mut Errors) {
     for (key, value) in labels.value.as_object().into_iter().flatten() {
-        let invalid =
-            |text: &str, why: String| crate::api::error::FieldError::invalid(&labels.path, format!("{text:?}"), why);
-        errors.extend(names::label_key(key).into_iter().map(|why| invalid(key, why)));
+        let invalid = |text: &str, detail: String| {
+            crate::api::error::FieldError::invalid(&labels.path, format!("{text:?}"), detail)
+        };
+        errors.extend(names::label_key(key).into_iter().map(|detail| invalid(key, detail)));
         let value = value.as_str().unwrap_or_default();
-        errors.extend(names::label_value(value).into_iter().map(|why| invalid(value, why)));
+        errors.extend(names::label_value(value).into_iter().map(|detail| invalid(value, detail)));
     }
 }
 

@@ -8,7 +8,7 @@ use super::{Change, Errors, FieldValue, formats, handlers, selectors};
 use crate::api::error::FieldError;
 
 pub(in crate::resource::built_in) fn service(change: &Change<'_>, errors: &mut Errors) {
-    let spec = FieldValue::of(change.object, "spec");
+    let spec = FieldValue::new(change.object, "spec");
     let is_external_name = spec.at("type").text() == "ExternalName";
     addresses(&spec, errors);
     let ports = spec.at("ports");
@@ -18,7 +18,7 @@ pub(in crate::resource::built_in) fn service(change: &Change<'_>, errors: &mut E
     all_ports(&spec, errors);
     selectors::labels(&spec.at("selector"), errors);
     if let Some(old) = change.old {
-        cluster_ip_update(&spec, &FieldValue::of(old, "spec"), errors);
+        cluster_ip_update(&spec, &FieldValue::new(old, "spec"), errors);
     }
 }
 
@@ -77,8 +77,8 @@ fn all_ports(spec: &FieldValue<'_>, errors: &mut Errors) {
         }
         handlers::port(&port.at("targetPort"), errors);
         if has_no_node_ports && port.at("nodePort").value.as_i64().is_some_and(|port| port != 0) {
-            let why = format!("may not be used when `type` is '{}'", spec.at("type").text());
-            errors.push(port.at("nodePort").forbidden(why));
+            let detail = format!("may not be used when `type` is '{}'", spec.at("type").text());
+            errors.push(port.at("nodePort").forbidden(detail));
         }
         if !numbers.insert((number.value.as_i64(), port.at("protocol").text())) {
             errors.push(FieldError::duplicate(&port.path, format_port_key(&port)));

@@ -8,7 +8,7 @@ use crate::api::error::FieldError;
 /// Validates an update of a driver. Its error has another name for the field `attachRequired`.
 pub(in crate::resource::built_in) fn csi_driver(change: &Change<'_>, errors: &mut Errors) {
     let Some(old) = change.old else { return };
-    let [new, old] = [change.object, old].map(|driver| FieldValue::of(driver, "spec").at("attachRequired"));
+    let [new, old] = [change.object, old].map(|driver| FieldValue::new(driver, "spec").at("attachRequired"));
     if new.value != old.value {
         errors.push(FieldError::invalid("spec.attachedRequired", new.value, "field is immutable"));
     }
@@ -16,13 +16,13 @@ pub(in crate::resource::built_in) fn csi_driver(change: &Change<'_>, errors: &mu
 
 /// Validates the class of a storage capacity.
 pub(in crate::resource::built_in) fn csi_storage_capacity(change: &Change<'_>, errors: &mut Errors) {
-    subdomain(&FieldValue::of(change.object, "storageClassName"), errors);
+    subdomain(&FieldValue::new(change.object, "storageClassName"), errors);
 }
 
 /// Validates an attachment, whose source is either a persistent volume or an inline specification.
 pub(in crate::resource::built_in) fn volume_attachment(change: &Change<'_>, errors: &mut Errors) {
     const ONE_SOURCE: &str = "must specify exactly one of inlineVolumeSpec and persistentVolumeName";
-    let spec = FieldValue::of(change.object, "spec");
+    let spec = FieldValue::new(change.object, "spec");
     let (attacher, source) = (spec.at("attacher"), spec.at("source"));
     if attacher.is_empty() {
         errors.push(attacher.required(""));
@@ -43,8 +43,8 @@ pub(in crate::resource::built_in) fn volume_attachment(change: &Change<'_>, erro
 pub(in crate::resource::built_in) fn volume_attributes_class(change: &Change<'_>, errors: &mut Errors) {
     let Some(old) = change.old else { return };
     for name in ["driverName", "parameters"] {
-        let field = FieldValue::of(change.object, name);
-        if field.value != FieldValue::of(old, name).value {
+        let field = FieldValue::new(change.object, name);
+        if field.value != FieldValue::new(old, name).value {
             errors.push(field.forbidden(format!("updates to {name} are forbidden.")));
         }
     }
@@ -52,5 +52,5 @@ pub(in crate::resource::built_in) fn volume_attributes_class(change: &Change<'_>
 
 /// Validates a subdomain. An empty one is invalid, not missing.
 fn subdomain(name: &FieldValue<'_>, errors: &mut Errors) {
-    errors.extend(names::dns_1123_subdomain(name.text()).into_iter().map(|why| name.invalid_text(why)));
+    errors.extend(names::dns_1123_subdomain(name.text()).into_iter().map(|detail| name.invalid_text(detail)));
 }

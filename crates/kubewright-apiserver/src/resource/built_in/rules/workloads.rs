@@ -7,7 +7,7 @@ use super::{Change, Errors, FieldValue, formats, pods, selectors};
 
 /// Validates a `Deployment`.
 pub(in crate::resource::built_in) fn deployment(change: &Change<'_>, errors: &mut Errors) {
-    let spec = FieldValue::of(change.object, "spec");
+    let spec = FieldValue::new(change.object, "spec");
     long_running(&spec, &spec.at("template"), ["deployment", "ReplicaSet"], errors);
     for name in ["minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds"] {
         errors.extend(spec.at(name).not_negative());
@@ -43,7 +43,9 @@ pub(super) fn int_or_percent(value: &FieldValue<'_>, is_limited: bool, errors: &
     if value.value.is_string() {
         let messages = formats::percent(value.text()).into_iter();
         errors.extend(
-            messages.filter(|why| is_limited || why != formats::ABOVE_100_PERCENT).map(|why| value.invalid(why)),
+            messages
+                .filter(|message| is_limited || message != formats::ABOVE_100_PERCENT)
+                .map(|message| value.invalid(message)),
         );
     } else {
         errors.extend(value.not_negative());
@@ -51,19 +53,19 @@ pub(super) fn int_or_percent(value: &FieldValue<'_>, is_limited: bool, errors: &
 }
 
 pub(in crate::resource::built_in) fn replica_set(change: &Change<'_>, errors: &mut Errors) {
-    let spec = FieldValue::of(change.object, "spec");
+    let spec = FieldValue::new(change.object, "spec");
     long_running(&spec, &spec.at("template"), ["deployment", "ReplicaSet"], errors);
     errors.extend(spec.at("minReadySeconds").not_negative());
 }
 
 pub(in crate::resource::built_in) fn daemon_set(change: &Change<'_>, errors: &mut Errors) {
-    let spec = FieldValue::of(change.object, "spec");
+    let spec = FieldValue::new(change.object, "spec");
     long_running(&spec, &spec.at("template"), ["daemonset", "DaemonSet"], errors);
     errors.extend(["minReadySeconds", "revisionHistoryLimit"].iter().filter_map(|name| spec.at(name).not_negative()));
 }
 
 pub(in crate::resource::built_in) fn stateful_set(change: &Change<'_>, errors: &mut Errors) {
-    let spec = FieldValue::of(change.object, "spec");
+    let spec = FieldValue::new(change.object, "spec");
     let template = with_claim_volumes(&spec);
     let template = FieldValue { path: spec.at("template").path, value: &template };
     long_running(&spec, &template, ["statefulset", "StatefulSet"], errors);
@@ -94,11 +96,11 @@ fn with_claim_volumes(spec: &FieldValue<'_>) -> Value {
         return template;
     };
     pods.retain(|name, _| !matches!(name.as_str(), "hostname" | "subdomain"));
-    let own = pods.get("volumes").and_then(Value::as_array).into_iter().flatten();
-    let own = own.filter(|volume| !claims.iter().any(|claim| volume["name"] == *claim)).cloned();
+    let other_volumes = pods.get("volumes").and_then(Value::as_array).into_iter().flatten();
+    let other_volumes = other_volumes.filter(|volume| !claims.iter().any(|claim| volume["name"] == *claim)).cloned();
     let from_claims =
         claims.iter().map(|claim| json!({ "name": claim, "persistentVolumeClaim": { "claimName": claim } }));
-    let volumes: Vec<Value> = from_claims.chain(own).collect();
+    let volumes: Vec<Value> = from_claims.chain(other_volumes).collect();
     pods.insert("volumes".to_owned(), Value::Array(volumes));
     template
 }
@@ -128,7 +130,7 @@ fn always_restarts(template: &FieldValue<'_>, owner: &str, errors: &mut Errors) 
 
 /// Validates a `ReplicationController`, whose selector is a map of labels.
 pub(in crate::resource::built_in) fn replication_controller(change: &Change<'_>, errors: &mut Errors) {
-    let spec = FieldValue::of(change.object, "spec");
+    let spec = FieldValue::new(change.object, "spec");
     errors.extend(spec.at("minReadySeconds").not_negative());
     let (selector, template) = (spec.at("selector"), spec.at("template"));
     if selector.is_empty() {
@@ -148,12 +150,12 @@ pub(in crate::resource::built_in) fn replication_controller(change: &Change<'_>,
 
 /// Validates a `PodTemplate`.
 pub(in crate::resource::built_in) fn pod_template(change: &Change<'_>, errors: &mut Errors) {
-    pods::template(&FieldValue::of(change.object, "template"), errors);
+    pods::template(&FieldValue::new(change.object, "template"), errors);
 }
 
 /// Validates a `Job`: pods must terminate, and the selector is generated unless `manualSelector` is set.
 pub(in crate::resource::built_in) fn job(change: &Change<'_>, errors: &mut Errors) {
-    let spec = FieldValue::of(change.object, "spec");
+    let spec = FieldValue::new(change.object, "spec");
     job_spec(&spec, errors);
     if let Some(old) = change.old {
         let (completions, mode) = (spec.at("completions"), spec.at("completionMode").text());

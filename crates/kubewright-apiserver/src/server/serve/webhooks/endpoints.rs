@@ -31,7 +31,12 @@ pub(super) fn resolve(state: &State, service: &ServiceReference) -> Result<Socke
     let port_name = found["name"].as_str().unwrap_or_default();
     let slices = state.store.list("endpointslices.discovery.k8s.io", Some(namespace));
     let of_service = slices.iter().filter(|slice| {
-        slice.metadata.labels.as_ref().and_then(|labels| labels.get(SERVICE_NAME)).is_some_and(|of| of == name)
+        slice
+            .metadata
+            .labels
+            .as_ref()
+            .and_then(|labels| labels.get(SERVICE_NAME))
+            .is_some_and(|service| service == name)
     });
     let address = of_service.filter_map(|slice| of_slice(slice, port_name)).next().or_else(|| {
         let endpoints = state.store.get("endpoints", namespace, name)?;
