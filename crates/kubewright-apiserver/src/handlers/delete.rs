@@ -12,8 +12,8 @@ use crate::{
     },
     controllers::controlled_state::ControlledState,
     handlers::{
+        admission_policies::{AdmissionPolicies, Operation},
         list::{self, Page},
-        policies::{AdmissionPolicies, Operation},
         request::{ResourceRequest, is_dry_run},
         webhooks,
     },

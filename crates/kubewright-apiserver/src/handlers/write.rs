@@ -32,8 +32,8 @@ use crate::{
     authorization::attributes::Attributes,
     controllers::controlled_state::ControlledState,
     handlers::{
+        admission_policies::{AdmissionPolicies, Operation},
         decode,
-        policies::{AdmissionPolicies, Operation},
         request::{Options, ResourceRequest},
         webhooks,
     },

@@ -159,7 +159,7 @@ impl Builder {
         }
         control_plane::create(&mut state);
         flow_control::create(&mut state);
-        self.create_policies(&mut state);
+        self.create_default_roles(&mut state);
         definitions::install_all(&mut state);
         api_services::create(&mut state);
         let changes = state.store.take_events();
@@ -176,7 +176,7 @@ impl Builder {
         bootstrap::create(&mut state);
         control_plane::create(&mut state);
         flow_control::create(&mut state);
-        self.create_policies(&mut state);
+        self.create_default_roles(&mut state);
         api_services::create(&mut state);
         state.store.take_events();
         self.start(state)
@@ -190,7 +190,7 @@ impl Builder {
     }
 
     /// Creates the default roles and bindings that do not exist.
-    fn create_policies(&self, state: &mut State) {
+    fn create_default_roles(&self, state: &mut State) {
         if self.rbac {
             default_roles::create(state);
             if self.collects {
