@@ -118,11 +118,11 @@
 //!
 //! # Authentication
 //!
-//! By default every request is that of an administrator, who can impersonate users (`kubectl --as`), or of the user of
-//! [`ApiServer::client_as`]. With [`Builder::authentication`] it is that of its client certificate or of its bearer
-//! token: a configured one, or one of a service account. The server issues tokens of service accounts (`TokenRequest`),
-//! bound to pods, secrets and nodes, and reviews them (`TokenReview`). Not implemented: the keys of the issuer
-//! (`/openid/v1/jwks`), tokens in Secrets, bootstrap tokens, OpenID Connect, and webhooks.
+//! By default the user of a request is an administrator, who can impersonate users (`kubectl --as`), or the user of
+//! [`ApiServer::client_as`]. With [`Builder::authentication`] a client certificate or a bearer token identifies the
+//! user: a configured token, or a token of a service account. The server issues tokens of service accounts
+//! (`TokenRequest`), bound to pods, secrets and nodes, and reviews them (`TokenReview`). Not implemented: the keys of
+//! the issuer (`/openid/v1/jwks`), tokens in Secrets, bootstrap tokens, OpenID Connect, and webhooks.
 //!
 //! # Authorization
 //!

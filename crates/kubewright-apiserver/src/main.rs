@@ -25,8 +25,8 @@ static ALLOCATOR: Jemalloc = Jemalloc;
 
 /// In-memory Kubernetes API server for kubectl and other clients
 ///
-/// Clients authenticate with client certificates, such as that of the administrator in the written kubeconfig, or with
-/// bearer tokens, such as those of service accounts. SIGINT and SIGTERM stop it.
+/// Clients authenticate with client certificates, such as the administrator's in the written kubeconfig, or with bearer
+/// tokens, such as the tokens of service accounts. SIGINT and SIGTERM stop it.
 #[derive(Debug, Parser)]
 #[command(version)]
 struct Args {

@@ -32,13 +32,13 @@ use crate::{
 /// A cluster in one process, on any API server. Clones are handles of the same cluster.
 ///
 /// Guarantees:
-/// - it only uses the API: its objects, conditions, reasons and events are those of a real cluster, and any client,
-///   informer or controller can take part;
+/// - it only uses the API: its objects, conditions, reasons and events are the same as in a real cluster, and any
+///   client, informer or controller can take part;
 /// - with paused tokio time, a rollout or the loss of a zone of minutes takes milliseconds;
 /// - each call returns when its effect is written: a node is ready, cordoned or empty, or has lost its power or
 ///   connection;
-/// - the containers of a node that is cut off continue; those of a node that is killed end at once, and its pods are
-///   restarted when it is restored, unless they were evicted;
+/// - the containers of a node that is cut off continue; the containers of a node that is killed end at once, and its
+///   pods are restarted when it is restored, unless they were evicted;
 /// - all tasks and processes belong to [`run`](Self::run), and have ended when it returns.
 #[derive(Clone)]
 pub struct Cluster(Arc<Shared>);

@@ -1,5 +1,5 @@
-//! The `APIService`s of the served versions: those of built-in kinds are created at the start, those of definitions
-//! appear and disappear with the definitions (the controllers `autoregister` and `crd-autoregister` of kube-apiserver).
+//! The `APIService`s of the served versions. The ones for built-in kinds are created at the start, and each definition
+//! creates and deletes its own (the controllers `autoregister` and `crd-autoregister` of kube-apiserver).
 
 use std::{collections::BTreeSet, sync::Arc};
 

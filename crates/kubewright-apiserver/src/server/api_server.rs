@@ -192,10 +192,10 @@ impl ApiServer {
         self.as_user(name, groups).client()
     }
 
-    /// Returns a handle to the same server whose requests are those of a user. The user is also in the group
+    /// Returns a handle to the same server, for the requests of this user. The user is also in the group
     /// `system:authenticated`, and a service account (`system:serviceaccount:<namespace>:<name>`) without groups is in
-    /// the groups of its namespace. What the user may do depends on [`Builder::rbac`](crate::Builder::rbac). Requests
-    /// of other handles are those of `admin` in the group `system:masters`, who may do anything, or are authenticated
+    /// the groups of its namespace. What the user may do depends on [`Builder::rbac`](crate::Builder::rbac). The user
+    /// of other handles is `admin` in the group `system:masters`, who may do anything, or is authenticated
     /// ([`Builder::authentication`](crate::Builder::authentication)).
     #[must_use]
     pub fn as_user(&self, name: &str, groups: &[&str]) -> Self {

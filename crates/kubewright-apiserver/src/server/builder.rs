@@ -111,8 +111,8 @@ impl Builder {
         self
     }
 
-    /// Sets that requests are authenticated. Requests of handles with a user ([`ApiServer::as_user`]) are those of that
-    /// user all the same. By default every request is that of an administrator.
+    /// Sets that requests are authenticated, except those of handles with a user ([`ApiServer::as_user`]). By default
+    /// an administrator makes every request.
     #[must_use]
     pub fn authentication(mut self, authentication: Authentication) -> Self {
         self.authentication = Some(authentication);

@@ -64,8 +64,8 @@ pub fn audited_authorizations(log: &str) -> Result<Vec<Authorization>, serde_jso
 }
 
 impl Event {
-    /// Returns the authorization of the request, and that of the creation of its object. An event without a decision is
-    /// that of a request that was not authorized yet.
+    /// Returns the authorizations of the request and of the creation of its object. A request whose event has no
+    /// decision is not authorized yet.
     fn into_authorizations(self) -> Vec<Authorization> {
         let Some(allowed) = self.annotations.get(DECISION).map(|decision| decision == "allow") else {
             return Vec::new();

@@ -74,7 +74,7 @@ impl Coverage {
         self
     }
 
-    /// Compares authorizations: those of [`ApiServer::authorizations`](crate::ApiServer::authorizations), or those of
+    /// Compares the authorizations of [`ApiServer::authorizations`](crate::ApiServer::authorizations) or of
     /// [`audited_authorizations`](crate::audited_authorizations).
     pub fn report(&self, authorizations: &[Authorization]) -> CoverageReport {
         let recorded: Vec<_> = authorizations.iter().filter(|authorization| authorization.user == self.user).collect();

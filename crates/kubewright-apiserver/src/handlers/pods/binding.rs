@@ -41,8 +41,8 @@ pub(super) fn bind(state: &mut State, request: &ResourceRequest, binding: &Value
     Ok(())
 }
 
-/// Returns the labels that replace those of a pod: those of the binding, and the topology of its target if that
-/// is declared to be a node (`PodTopologyLabels`).
+/// Returns the new labels of a pod: the labels of the binding, and the topology of its target if that is declared to be
+/// a node (`PodTopologyLabels`).
 fn labels(state: &State, binding: &Value, node: &str) -> BTreeMap<String, String> {
     let declared = binding.pointer("/metadata/labels").and_then(Value::as_object).into_iter().flatten();
     let declared = declared.map(|(name, value)| (name.clone(), value.as_str().unwrap_or_default().to_owned()));

@@ -65,8 +65,8 @@ impl Authority {
         &self.certificate
     }
 
-    /// Issues a serving certificate for these DNS names and IP addresses, those of loopback interfaces, and those of
-    /// the service `kubernetes`.
+    /// Issues a serving certificate for these DNS names and IP addresses, in addition to those of loopback interfaces
+    /// and of the service `kubernetes`.
     ///
     /// # Errors
     /// A name is invalid.

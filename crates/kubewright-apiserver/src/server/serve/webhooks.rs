@@ -40,10 +40,9 @@ const MAX_RESPONSE_BYTES: usize = 32 << 20;
 /// The client that kube-apiserver names.
 const CLIENT: &str = "kube-apiserver-admission";
 
-/// Calls the webhooks of a server over HTTPS: those of the stored
-/// `MutatingWebhookConfiguration`s and `ValidatingWebhookConfiguration`s, and the conversion webhooks of definitions.
-/// The address of a webhook is its URL, or that of a ready endpoint in the EndpointSlices, or else the Endpoints, of
-/// its service.
+/// Calls the webhooks of a server over HTTPS: the admission webhooks of the stored `MutatingWebhookConfiguration`s and
+/// `ValidatingWebhookConfiguration`s, and the conversion webhooks of definitions. The address of a webhook is its URL,
+/// or the address of a ready endpoint in the EndpointSlices, or else the Endpoints, of its service.
 ///
 /// A later [`ApiServer::call_webhooks`] replaces the client.
 pub fn call_webhooks(server: &ApiServer) {

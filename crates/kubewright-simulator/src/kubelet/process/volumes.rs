@@ -39,8 +39,8 @@ impl Mounts {
         Ok(Mounts(mounts))
     }
 
-    /// Replaces the paths of mounts, and of files below them, by those of the directories, and all addresses by that of
-    /// the pod.
+    /// Replaces the paths of mounts, and of files below them, by the paths of the directories, and all addresses by the
+    /// pod's.
     pub(super) fn replace(&self, text: &str) -> String {
         let mut replaced = String::with_capacity(text.len());
         let mut rest = text;
