@@ -2,7 +2,6 @@
 
 use std::{
     borrow::Cow,
-    mem,
     sync::{Arc, OnceLock},
 };
 
@@ -14,7 +13,6 @@ use serde_json::{
 };
 
 use crate::api::{
-    depth,
     field_order::{FieldOrder, StructMetadata},
     kind::Kind,
     memory,
@@ -103,16 +101,6 @@ impl PartialEq for EncodedFields {
 
 /// A stored object. It is immutable: a write replaces it.
 pub(crate) type Stored = Arc<Object>;
-
-impl Drop for Object {
-    fn drop(&mut self) {
-        if depth::has_deep_values() {
-            let (body, managers, encoded) =
-                (mem::take(&mut self.body), self.metadata.managed_fields.take(), mem::take(&mut self.encoded));
-            depth::with_stack(|| drop((body, managers, encoded)));
-        }
-    }
-}
 
 impl Object {
     /// Creates an object from its metadata and its body.
@@ -449,7 +437,7 @@ mod tests {
         );
         assert!(object != copy && object == object.clone());
         let mut moved = object;
-        moved.body = mem::take(&mut copy.body);
+        moved.body = std::mem::take(&mut copy.body);
         assert_eq!(
             encoded(&moved.into_resource_version(7))["metadata"],
             json!({ "name": "a", "resourceVersion": "7" })

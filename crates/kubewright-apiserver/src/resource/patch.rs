@@ -115,7 +115,7 @@ struct Budget {
 
 impl Budget {
     fn new(object: &Value) -> Self {
-        Self { copied_bytes: 0, depth: depth::of_value(object), measurements: MAX_MEASUREMENTS }
+        Self { copied_bytes: 0, depth: depth::of_object(object), measurements: MAX_MEASUREMENTS }
     }
 
     /// Takes the size of a copied value from the budget. The real server adds nothing for null.
@@ -147,7 +147,7 @@ impl Budget {
         if self.depth <= depth::MAX_DEPTH {
             return Ok(());
         }
-        self.depth = depth::of_value(object);
+        self.depth = depth::of_object(object);
         self.measurements = self.measurements.saturating_sub(1);
         let is_exhausted = self.measurements == 0;
         if self.depth > depth::MAX_DEPTH || is_exhausted { Err(ApiError::unprocessable()) } else { Ok(()) }

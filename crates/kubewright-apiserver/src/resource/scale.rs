@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     api::{
+        depth,
         error::FieldError,
         go,
         kind::{Kind, ScalePaths},
@@ -126,6 +127,9 @@ fn nested<'a>(body: &'a Map<String, Value>, path: &str) -> Result<Option<&'a Val
 /// Sets the replicas at a path and creates missing parents.
 pub(crate) fn set_replicas(body: &mut Map<String, Value>, path: &str, replicas: i32) -> Result<(), String> {
     let names = names(path);
+    if names.len() > depth::MAX_DEPTH {
+        return Err(format!("value cannot be set because its path has more than {} fields", depth::MAX_DEPTH));
+    }
     let last = names.len() - 1;
     let mut fields = body;
     for (index, name) in names[..last].iter().enumerate() {

@@ -12,7 +12,7 @@ use bytes::Bytes;
 use futures::Stream;
 
 use crate::{
-    api::{depth::WithStack, object::Object},
+    api::object::Object,
     handlers::watch::{Frame, Watch, WatchEvent},
     resource::registry::Resource,
     response::table::Table,
@@ -29,7 +29,7 @@ pub(crate) fn frames(watch: Watch, shared: Arc<SharedState>) -> impl Stream<Item
         sent_headers: false,
         shared: shared.clone(),
     };
-    WithStack::new(watch.frames(shared, move |event| encoder.encode(event)))
+    watch.frames(shared, move |event| encoder.encode(event))
 }
 
 /// The number of events in the frames of a watch, shared by its stream and an observer.

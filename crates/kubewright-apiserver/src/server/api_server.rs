@@ -20,7 +20,6 @@ use tower::BoxError;
 
 use crate::{
     api::{
-        depth::{self, WithStack},
         error::{ApiError, Result},
         webhook::{CallFn, WebhookRequest, WebhookResponse},
     },
@@ -274,9 +273,8 @@ impl ApiServer {
         let observe = |_: &State| {};
         let encoding = encoding_of(&parts);
         let body = Limited::new(body, MAX_BODY_BYTES).collect().await.map(Collected::to_bytes);
-        body.iter().for_each(|body| depth::prepare_for(body));
         let response = match body {
-            Ok(body) => WithStack::new(self.handle(&parts, body, &observe)).await,
+            Ok(body) => self.handle(&parts, body, &observe).await,
             Err(error) if error.is::<LengthLimitError>() => {
                 ApiError::entity_too_large(&format!("limit is {MAX_BODY_BYTES}")).into()
             }
@@ -286,7 +284,7 @@ impl ApiServer {
         if !measurement.is_observed() {
             measurement.observe(&self.state.lock());
         }
-        let response = depth::with_stack(|| response.into_response(Arc::clone(self.state.shared()), encoding));
+        let response = response.into_response(Arc::clone(self.state.shared()), encoding);
         #[cfg(feature = "serve")]
         let response = measurement.finish(response);
         if parts.method == http::Method::HEAD { response.map(|_| Body::default()) } else { response }

@@ -24,7 +24,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::{
-    api::{depth, object::Object},
+    api::object::Object,
     resource::registry::Registry,
     storage::{
         state::Persistence,
@@ -130,17 +130,16 @@ fn restore(database: &Database, store: &mut Store) -> Result<bool, Box<dyn std::
     for entry in objects.iter()? {
         let (key, json) = entry?;
         let resource = key.value().split(SEPARATOR).next().unwrap_or_default().to_owned();
-        depth::prepare_for(json.value());
-        let fields = depth::with_stack(|| fields(json.value()))?;
+        let fields = fields(json.value())?;
         let order = registry.of_resource(&resource).map(|kind| kind.field_order).unwrap_or_default();
-        let object = depth::with_stack(|| Object::from_persisted(fields))?;
+        let object = Object::from_persisted(fields)?;
         store.restore(&resource, object.with_order(order));
     }
     store.continue_from(first_version(version.unwrap_or_default(), reserved.unwrap_or_default()));
     Ok(version.is_some())
 }
 
-/// Decodes the fields of an object, which can be deep.
+/// Decodes the fields of an object. Its managed fields are deeper than the body that they describe.
 fn fields(json: &[u8]) -> serde_json::Result<Map<String, Value>> {
     let mut deserializer = serde_json::Deserializer::from_slice(json);
     deserializer.disable_recursion_limit();

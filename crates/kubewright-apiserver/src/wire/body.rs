@@ -4,10 +4,12 @@ use std::borrow::Cow;
 
 use kubewright_crd::value::json_type;
 use serde_json::{Map, Value};
-use serde_saphyr::Options;
 
 use crate::{
-    api::error::{ApiError, MEDIA_TYPES, Result},
+    api::{
+        depth,
+        error::{ApiError, MEDIA_TYPES, Result},
+    },
     wire::{
         duplicate_fields::{self, Decoded, YamlError},
         protobuf::{self, Envelope},
@@ -61,9 +63,12 @@ pub(crate) fn fields(content_type: &str, body: &[u8], api_version: &str, kind: &
         protobuf::MEDIA_TYPE => {
             let envelope = Envelope::open(body).map_err(DecodeError::Unrecognized)?;
             let fields = envelope.fields(api_version, kind).map_err(DecodeError::Unreadable)?;
+            if depth::of_fields(&fields) > depth::MAX_DEPTH {
+                return Err(DecodeError::Unreadable(format!("exceeded max depth of {}", depth::MAX_DEPTH)));
+            }
             return Ok(Fields { fields, strict_errors: Vec::new() });
         }
-        YAML => duplicate_fields::yaml(body, Options::default()).map_err(|error| match error {
+        YAML => duplicate_fields::yaml(body, false).map_err(|error| match error {
             YamlError::ExcessiveAliasing | YamlError::TooDeep => DecodeError::Unrecognized(error.to_string()),
             YamlError::Syntax(detail) => unparsable(detail),
         })?,

@@ -4,10 +4,7 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{
-    api::{depth, field_order::FieldOrder},
-    wire::protobuf,
-};
+use crate::{api::field_order::FieldOrder, wire::protobuf};
 
 /// The encoding of values.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -20,9 +17,6 @@ pub(crate) enum Encoding {
 
 /// The capacity of the first allocation for JSON, in bytes. Most objects are smaller.
 const JSON_CAPACITY: usize = 1 << 10;
-
-/// The maximum depth of YAML. Deeper values are encoded as JSON.
-const MAX_YAML_DEPTH: usize = 1000;
 
 /// An encoded value.
 #[derive(Debug)]
@@ -116,13 +110,9 @@ fn as_value(value: &impl Serialize) -> Value {
     Value::deserialize(&mut deserializer).expect("encoded JSON is valid")
 }
 
-/// Encodes a value as YAML, with its fields sorted by name. Returns `None` if it is so deep that its indentation would
-/// need more memory than its content.
+/// Encodes a value as YAML, with its fields sorted by name. Returns `None` if it cannot be represented.
 fn yaml(value: &impl Serialize) -> Option<Vec<u8>> {
     let mut value = as_value(value);
-    if depth::of_value(&value) > MAX_YAML_DEPTH {
-        return None;
-    }
     value.sort_all_objects();
     serde_saphyr::to_string(&value).ok().map(String::into_bytes)
 }

@@ -1,6 +1,6 @@
 //! Duplicate fields: detected while JSON or YAML is decoded, and reported with Go's texts.
 
-use std::fmt::Write;
+use std::{fmt::Write, panic::resume_unwind, thread};
 
 use serde::{
     Deserialize,
@@ -34,18 +34,19 @@ pub(crate) struct Decoded {
     pub(crate) strict_errors: Vec<String>,
 }
 
-/// Decodes JSON of at most the maximum depth. Invalid Unicode is replaced.
+/// Decodes JSON. Invalid Unicode is replaced.
 pub(crate) fn json(text: &[u8]) -> serde_json::Result<Decoded> {
-    depth::of_json(text).map_err(serde_json::Error::custom)?;
     let text = unicode::repair(text);
     let mut finder = Finder::default();
     let mut deserializer = serde_json::Deserializer::from_slice(&text);
-    deserializer.disable_recursion_limit();
     let value = finder.deserialize(&mut deserializer)?;
     deserializer.end()?;
     let strict_errors = finder.duplicates.iter().map(|path| format!("duplicate field {path:?}")).collect();
     Ok(Decoded { value, strict_errors })
 }
+
+/// The stack for YAML of the maximum depth: without optimizations, a level needs 25 kB.
+const YAML_STACK: usize = 8 << 20;
 
 /// The error for a YAML text that cannot be decoded.
 #[derive(Debug, thiserror::Error)]
@@ -95,9 +96,20 @@ fn budget(length: usize) -> Budget {
     budget
 }
 
-/// Decodes the first document of a YAML text; null without a document.
-pub(crate) fn yaml(text: &[u8], options: Options) -> Result<Decoded, YamlError> {
-    let mut options = options;
+/// Decodes the first document of a YAML text; null without a document. Numbers of YAML 1.1 such as `010` are octal if
+/// the option is set. The decoder has a stack for the maximum depth.
+pub(crate) fn yaml(text: &[u8], legacy_octal_numbers: bool) -> Result<Decoded, YamlError> {
+    thread::scope(|scope| {
+        let builder = thread::Builder::new().stack_size(YAML_STACK);
+        let decoder = builder.spawn_scoped(scope, || decode_yaml(text, legacy_octal_numbers));
+        let decoder = decoder.map_err(|error| YamlError::Syntax(format!("yaml: {error}")))?;
+        decoder.join().unwrap_or_else(|panic| resume_unwind(panic))
+    })
+}
+
+fn decode_yaml(text: &[u8], legacy_octal_numbers: bool) -> Result<Decoded, YamlError> {
+    let mut options = Options::default();
+    options.legacy_octal_numbers = legacy_octal_numbers;
     options.duplicate_keys = DuplicateKeyPolicy::LastWins;
     options.alias_limits.max_total_replayed_events = MAX_ALIASED_NODES;
     options.budget = Some(budget(text.len()));
@@ -280,7 +292,7 @@ mod tests {
     #[test]
     fn yaml_duplicates_are_reported_by_line() {
         let text = b"a: 1\nb:\n- {c: x, c: \"y\"}\na: [1, 2.5, true, null, word]\n";
-        let Decoded { value, strict_errors } = yaml(text, Options::default()).unwrap();
+        let Decoded { value, strict_errors } = yaml(text, false).unwrap();
         assert_eq!(value, json!({ "a": [1, 2.5, true, null, "word"], "b": [{ "c": "y" }] }));
         let expected =
             "yaml: unmarshal errors:\n  line 3: key \"c\" already set in map\n  line 4: key \"a\" already set in map";
@@ -299,11 +311,11 @@ mod tests {
             };
             std::iter::once(first).chain((1..=levels).map(level)).collect::<String>()
         };
-        assert!(yaml(text(3).as_bytes(), Options::default()).is_ok());
-        let error = yaml(text(9).as_bytes(), Options::default()).err().map(|error| error.to_string());
+        assert!(yaml(text(3).as_bytes(), false).is_ok());
+        let error = yaml(text(9).as_bytes(), false).err().map(|error| error.to_string());
         assert_eq!(error.as_deref(), Some("yaml: document contains excessive aliasing"));
         let long = format!("a: &a {}\nb: [{}]\n", "x".repeat(1 << 20), vec!["*a"; 100].join(","));
-        let error = yaml(long.as_bytes(), Options::default()).err().map(|error| error.to_string());
+        let error = yaml(long.as_bytes(), false).err().map(|error| error.to_string());
         assert_eq!(error.as_deref(), Some("yaml: document contains excessive aliasing"));
     }
 

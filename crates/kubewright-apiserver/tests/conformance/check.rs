@@ -18,14 +18,11 @@ use crate::{
 const ATTEMPTS: usize = 200;
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// The depth of JSON up to which it is decoded.
-const MAX_VALUE_DEPTH: usize = 100;
-
 /// A response.
 struct Response {
     code: StatusCode,
     headers: BTreeMap<String, String>,
-    /// JSON, the events of a watch, or text. JSON that is too deep for a value is its depth.
+    /// JSON, the events of a watch, or text.
     body: Value,
     text: String,
 }
@@ -131,10 +128,7 @@ async fn send(
     let body = response.into_body().collect_bytes().await?;
     let media_type = headers.get("content-type").map(String::as_str).unwrap_or_default();
     let text = String::from_utf8_lossy(&body).into_owned();
-    let body = match json_order::depth(&text) {
-        depth if depth > MAX_VALUE_DEPTH => json!({ "depth": depth }),
-        _ => decode(path, media_type, &text),
-    };
+    let body = decode(path, media_type, &text);
     Ok(Response { code, headers, body, text })
 }
 
@@ -145,10 +139,6 @@ fn body(step: &Step, variables: &BTreeMap<String, String>) -> Result<Vec<u8>, Fa
     }
     Ok(match substitute_all(&step.with.body, variables) {
         Value::Null => Vec::new(),
-        Value::String(text) if step.with.deep > 0 => {
-            let (open, close) = (r#"{"a":"#.repeat(step.with.deep), "}".repeat(step.with.deep));
-            text.replace("$deep", &format!("{open}1{close}")).into_bytes()
-        }
         Value::String(text) => text.into_bytes(),
         json => serde_json::to_vec(&json)?,
     })

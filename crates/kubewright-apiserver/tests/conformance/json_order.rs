@@ -1,4 +1,4 @@
-//! The order of the fields of a JSON text, and its depth.
+//! The order of the fields of a JSON text.
 
 use std::fmt;
 
@@ -11,27 +11,6 @@ use serde::{
 pub(crate) fn field_names(text: &str) -> Vec<String> {
     let lines = text.lines().filter(|line| !line.is_empty());
     lines.map(|line| serde_json::from_str(line).map_or_else(|error| error.to_string(), |Names(names)| names)).collect()
-}
-
-/// Returns the depth of a text: that of its brackets outside of strings.
-pub(crate) fn depth(text: &str) -> usize {
-    let (mut depth, mut max, mut is_string) = (0_usize, 0, false);
-    let mut characters = text.chars();
-    while let Some(character) = characters.next() {
-        match character {
-            '"' => is_string = !is_string,
-            '\\' if is_string => {
-                characters.next();
-            }
-            '{' | '[' if !is_string => {
-                depth += 1;
-                max = max.max(depth);
-            }
-            '}' | ']' if !is_string => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-    }
-    max
 }
 
 /// The names of the fields of a value, such as `{a b{c} d[{e}]}`.

@@ -53,8 +53,6 @@ pub(crate) struct With {
     pub(crate) managed: bool,
     /// The order of the fields is compared in place of their values.
     pub(crate) order: bool,
-    /// Replaces `$deep` in a body that is text by an object of this depth.
-    pub(crate) deep: usize,
 }
 
 #[derive(Deserialize)]

@@ -105,3 +105,54 @@ async fn warnings_of_many_unknown_fields_are_truncated() {
     assert_eq!(response.status(), http::StatusCode::CREATED);
     assert!((4096..10_000).contains(&length), "{length}");
 }
+
+#[tokio::test]
+async fn bodies_are_nested_up_to_127_levels() {
+    const WIDGETS: &str = "/apis/example.com/v1/namespaces/default/widgets";
+    let client = client().await;
+    let nested = |depth: usize| [r#"{"a":"#.repeat(depth), "1".to_owned(), "}".repeat(depth)].concat();
+    let widget = |depth: usize| {
+        let kind = r#""apiVersion":"example.com/v1","kind":"Widget""#;
+        let metadata = r#"{"name":"a","resourceVersion":"VERSION"}"#;
+        format!(r#"{{{kind},"metadata":{metadata},"spec":{{"name":"x","free":{}}}}}"#, nested(depth - 2))
+    };
+    let merge = |depth: usize| format!(r#"{{"spec":{{"free":{{"b":{}}}}}}}"#, nested(depth - 3));
+    let add = |path: &str, depth: usize| {
+        let value = nested(depth - 2);
+        format!(r#"[{{"op":"add","path":"/spec/free{path}/c","value":{value}}}]"#)
+    };
+    let request = async |method: &str, suffix: &str, media_type: &str, body: &str| {
+        raw(&client, method, &format!("{WIDGETS}{suffix}"), &format!("application/{media_type}"), body).await
+    };
+    let apply = "/a?fieldManager=m&force=true";
+    let mut version = String::new();
+    for (method, suffix, media_type, body) in [
+        ("POST", "", "json", widget(127)),
+        ("GET", "", "json", String::new()),
+        ("PUT", "/a", "json", widget(127)),
+        ("PATCH", "/a", "merge-patch+json", merge(127)),
+        ("PATCH", "/a", "json-patch+json", add("", 126)),
+        ("PATCH", apply, "apply-patch+yaml", widget(127)),
+        ("GET", "?watch=true&resourceVersion=0&timeoutSeconds=1", "json", String::new()),
+        ("DELETE", "/a", "json", String::new()),
+    ] {
+        let (code, answer) = request(method, suffix, media_type, &body.replace("VERSION", &version)).await;
+        assert!((200..300).contains(&code), "{method} {media_type}: {answer}");
+        let rest = answer.split(r#""resourceVersion":""#).last().unwrap_or_default();
+        version = rest.split('"').next().unwrap_or_default().to_owned();
+    }
+    let (code, answer) = request("POST", "", "json", &widget(20).replace("VERSION", "")).await;
+    assert_eq!(code, 201, "{answer}");
+    for (method, suffix, media_type, body, expected, message) in [
+        ("POST", "", "json", widget(128), 400, "recursion limit exceeded"),
+        ("POST", "", "yaml", widget(200), 400, "exceeded max depth of 127"),
+        ("PUT", "/a", "json", widget(9000), 400, "recursion limit exceeded"),
+        ("PATCH", "/a", "merge-patch+json", merge(128), 400, "recursion limit exceeded"),
+        ("PATCH", "/a", "json-patch+json", add("", 128), 400, "recursion limit exceeded"),
+        ("PATCH", "/a", "json-patch+json", add(&"/a".repeat(10), 127), 422, "the server rejected our request"),
+        ("PATCH", apply, "apply-patch+yaml", widget(200), 400, "exceeded max depth of 127"),
+    ] {
+        let (code, answer) = request(method, suffix, media_type, &body).await;
+        assert!(code == expected && answer.contains(message), "{method} {media_type}: {code} {answer}");
+    }
+}

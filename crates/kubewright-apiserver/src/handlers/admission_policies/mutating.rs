@@ -13,6 +13,7 @@ use super::{
 };
 use crate::{
     api::{
+        depth,
         error::{ApiError, Result},
         object::Object,
     },
@@ -193,8 +194,12 @@ fn patched(kind: &Resource, object: &Value, patch: Patch) -> Result<Value, Strin
             let mut applied: Map<String, Value> = fields;
             applied.insert("apiVersion".to_owned(), kind.api_version().into());
             applied.insert("kind".to_owned(), kind.kind.clone().into());
-            managed_fields::merge_unowned(kind, object, &Value::Object(applied))
-                .map_err(|error| format!("error applying patch: {error}"))
+            let merged = managed_fields::merge_unowned(kind, object, &Value::Object(applied))
+                .map_err(|error| format!("error applying patch: {error}"))?;
+            match depth::of_object(&merged) > depth::MAX_DEPTH {
+                true => Err("error applying patch: the object is nested too deep".to_owned()),
+                false => Ok(merged),
+            }
         }
     }
 }

@@ -11,7 +11,6 @@ use super::{
 };
 use crate::{
     api::{
-        depth,
         endpoint::Endpoint,
         error::{ApiError, Result},
         go,
@@ -19,7 +18,7 @@ use crate::{
     },
     handlers::{decode, request::ResourceRequest},
     resource::managed_fields,
-    wire::duplicate_fields::{self, Decoded, YamlError},
+    wire::duplicate_fields::{self, Decoded},
 };
 
 impl Write<'_> {
@@ -83,19 +82,14 @@ pub(super) fn check_strict(request: &ResourceRequest) -> Result<()> {
 }
 
 /// Decodes the first document as YAML 1.1, as Go does. JSON without duplicate fields is decoded as such, which has no
-/// other values: it may be deeper than YAML.
+/// other values.
 fn yaml(body: &[u8]) -> Result<Decoded, String> {
     let json = duplicate_fields::json(body).ok().filter(|decoded| decoded.strict_errors.is_empty());
     if let Some(mut decoded) = json {
         go::normalize_numbers(&mut decoded.value);
         return Ok(decoded);
     }
-    if depth::of_json(body).is_err() {
-        return Err(YamlError::TooDeep.to_string());
-    }
-    let mut options = serde_saphyr::Options::default();
-    options.legacy_octal_numbers = true;
-    let mut decoded = duplicate_fields::yaml(body, options).map_err(|error| error.to_string())?;
+    let mut decoded = duplicate_fields::yaml(body, true).map_err(|error| error.to_string())?;
     go::normalize_numbers(&mut decoded.value);
     Ok(decoded)
 }

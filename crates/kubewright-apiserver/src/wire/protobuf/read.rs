@@ -9,7 +9,7 @@ use crate::api::{
     types::{Cardinality, Field, JsonTag, Type, Types, ValueType},
 };
 
-/// The maximum nesting of messages, as for JSON.
+/// The maximum nesting of messages.
 const MAX_DEPTH: u32 = 128;
 /// The maximum number of values in a body. An empty message has two bytes, but in JSON all fields that its type always
 /// has.
