@@ -30,14 +30,14 @@ impl PartialEq for FieldOrder {
 
 impl FieldOrder {
     /// Returns the order of the objects of a built-in kind.
-    pub(crate) fn of_kind(api_version: &str, kind: &str) -> Self {
+    pub(crate) fn from_kind(api_version: &str, kind: &str) -> Self {
         Types::all().of_kind(api_version, kind).map_or(Self::Sorted, Self::Struct)
     }
 
     /// Returns the order of the fields of an object by its `apiVersion` and `kind`.
-    pub(crate) fn of_object(object: &Value) -> Self {
+    pub(crate) fn from_object(object: &Value) -> Self {
         let text = |name| object.get(name).and_then(Value::as_str).unwrap_or_default();
-        Self::of_kind(text("apiVersion"), text("kind"))
+        Self::from_kind(text("apiVersion"), text("kind"))
     }
 
     /// Returns the fields of an object in their order, with the encodable representations of their values.
@@ -368,7 +368,7 @@ mod tests {
             r#""spec":{"volumes":[{"name":"v","emptyDir":{}}],"containers":[{"name":"c","image":"i"}],"#,
             r#""overhead":{"cpu":"1","memory":"1"}}}"#
         );
-        assert_eq!(text(FieldOrder::of_object(&pod), &pod), expected);
+        assert_eq!(text(FieldOrder::from_object(&pod), &pod), expected);
     }
 
     #[test]

@@ -201,7 +201,7 @@ impl Object {
 
     /// Returns the `PartialObjectMetadata` of the object.
     pub(crate) fn partial_object_metadata(&self, version: MetaVersion) -> Encodable<'_> {
-        let order = FieldOrder::of_kind(MetaVersion::V1.api_version(), PARTIAL_OBJECT_METADATA);
+        let order = FieldOrder::from_kind(MetaVersion::V1.api_version(), PARTIAL_OBJECT_METADATA);
         let fields = Fields { metadata: encoded_metadata(&self.metadata, order), body: Vec::new() };
         Encodable {
             api_version: Some(version.api_version().into()),
@@ -414,7 +414,7 @@ mod tests {
         let text = |order| serde_json::to_string(&object.encodable(Some(("v1", "ConfigMap")), order)).unwrap();
         let expected =
             r#"{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a"},"immutable":true,"data":{"k":"v"},"z":1}"#;
-        assert_eq!(text(FieldOrder::of_kind("v1", "ConfigMap")), expected);
+        assert_eq!(text(FieldOrder::from_kind("v1", "ConfigMap")), expected);
         let expected =
             r#"{"apiVersion":"v1","data":{"k":"v"},"immutable":true,"kind":"ConfigMap","metadata":{"name":"a"},"z":1}"#;
         assert_eq!(text(FieldOrder::Sorted), expected);
@@ -425,7 +425,7 @@ mod tests {
         let fields = json!({ "metadata": { "name": "a" }, "data": { "k": "v" } });
         let object = Object::from_json(fields.as_object().unwrap().clone()).unwrap();
         let encoded = |object: &Object| {
-            let encodable = object.encodable(Some(("v1", "ConfigMap")), FieldOrder::of_kind("v1", "ConfigMap"));
+            let encodable = object.encodable(Some(("v1", "ConfigMap")), FieldOrder::from_kind("v1", "ConfigMap"));
             serde_json::to_value(encodable).unwrap()
         };
         assert_eq!(encoded(&object), object.to_json("v1", "ConfigMap"));

@@ -47,14 +47,14 @@ pub(crate) struct ServiceReference {
 
 impl ClientConfig {
     /// Creates the client of a webhook at a URL.
-    pub(crate) fn of_url(url: &str, ca_bundle: Option<Vec<u8>>) -> Self {
+    pub(crate) fn from_url(url: &str, ca_bundle: Option<Vec<u8>>) -> Self {
         let (scheme, rest) = url.split_once("://").unwrap_or(("https", url));
         let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
         Self { url: format!("{scheme}://{host}{}", joined(path)), service: None, ca_bundle: trimmed(ca_bundle) }
     }
 
     /// Creates the client of a webhook behind a service.
-    pub(crate) fn of_service(
+    pub(crate) fn from_service(
         (namespace, name): (&str, &str),
         port: Option<i32>,
         path: Option<&str>,
@@ -121,11 +121,11 @@ mod tests {
 
     #[test]
     fn urls_are_those_of_client_go() {
-        let of_url = |url| ClientConfig::of_url(url, None).url;
+        let of_url = |url| ClientConfig::from_url(url, None).url;
         assert_eq!(of_url("https://127.0.0.1:8443//failing"), "https://127.0.0.1:8443/failing");
         assert_eq!(of_url("https://webhooks.example.com/a/./b/../c/"), "https://webhooks.example.com/a/c");
         assert_eq!(of_url("https://webhooks.example.com"), "https://webhooks.example.com/");
-        let of_service = |path| ClientConfig::of_service(("system", "hooks"), None, path, None).url;
+        let of_service = |path| ClientConfig::from_service(("system", "hooks"), None, path, None).url;
         assert_eq!(of_service(Some("/validate")), "https://hooks.system.svc:443/validate");
         assert_eq!(of_service(Some("//../validate/")), "https://hooks.system.svc:443/validate");
         assert_eq!(of_service(None), "https://hooks.system.svc:443/");

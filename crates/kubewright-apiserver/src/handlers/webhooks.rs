@@ -43,7 +43,7 @@ pub(crate) async fn mutate(
     old: Option<&Stored>,
     dry_run: bool,
 ) -> Result<Object> {
-    let attributes = || Attributes::of_write(request, old, object.name(), dry_run);
+    let attributes = || Attributes::from_write(request, old, object.name(), dry_run);
     let outcome = call(state, request, Phase::Mutating, attributes, Some(&object)).await?;
     Ok(outcome.unwrap_or(object))
 }
@@ -60,7 +60,7 @@ pub(crate) async fn validate(
     dry_run: bool,
 ) -> Result<()> {
     let name = old.map_or(object.name(), |old| old.name());
-    let attributes = || Attributes::of_write(request, old, name, dry_run);
+    let attributes = || Attributes::from_write(request, old, name, dry_run);
     call(state, request, Phase::Validating, attributes, Some(object)).await.map(drop)
 }
 
@@ -76,7 +76,7 @@ pub(crate) async fn check_deletion(
     dry_run: bool,
 ) -> Result<()> {
     for phase in [Phase::Mutating, Phase::Validating] {
-        let attributes = || Attributes::of_deletion(request, old, json!(options), dry_run);
+        let attributes = || Attributes::from_deletion(request, old, json!(options), dry_run);
         call(state, request, phase, attributes, None).await?;
     }
     Ok(())

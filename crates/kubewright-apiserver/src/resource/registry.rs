@@ -99,7 +99,7 @@ impl Resource {
             selectable: owned(facts.strategy.selectable),
             storage_group: facts.storage_group.to_owned(),
             is_custom: false,
-            field_order: FieldOrder::of_kind(&group_version(facts.group, facts.version), facts.kind),
+            field_order: FieldOrder::from_kind(&group_version(facts.group, facts.version), facts.kind),
         };
         Self { names, strategy: &facts.strategy, source: Source::BuiltIn(facts), conversions: None }
     }

@@ -88,10 +88,10 @@ impl Strategy {
 fn client_of(config: WebhookClientConfig) -> ClientConfig {
     let ca_bundle = config.ca_bundle.map(|bundle| bundle.0);
     match (config.url, config.service) {
-        (Some(url), _) => ClientConfig::of_url(&url, ca_bundle),
+        (Some(url), _) => ClientConfig::from_url(&url, ca_bundle),
         (None, Some(service)) => {
             let key = (service.namespace.as_str(), service.name.as_str());
-            ClientConfig::of_service(key, service.port, service.path.as_deref(), ca_bundle)
+            ClientConfig::from_service(key, service.port, service.path.as_deref(), ca_bundle)
         }
         (None, None) => ClientConfig::default(),
     }
@@ -108,7 +108,7 @@ impl Versions {
         };
         let type_ = |version: &CustomResourceDefinitionVersion| {
             let schema = schema_of(version);
-            (group_version(&spec.group, &version.name), Type::of_kind(schema.as_ref()))
+            (group_version(&spec.group, &version.name), Type::from_kind(schema.as_ref()))
         };
         Self {
             serial: NEXT.fetch_add(1, Ordering::Relaxed),

@@ -34,7 +34,7 @@ impl Document {
 
     /// Creates a document of an object, whose fields have the order of its Go struct.
     pub(crate) fn ordered(content_type: &'static str, object: &Value) -> Self {
-        let text = serde_json::to_vec(&FieldOrder::of_object(object).order(object));
+        let text = serde_json::to_vec(&FieldOrder::from_object(object).order(object));
         Self::new(content_type, text.expect("JSON values have string keys").into())
     }
 

@@ -75,7 +75,7 @@ impl ObjectResponse {
         match self.representation {
             Representation::Object | Representation::MetadataList(_) => encoding.write(&object.encodable_as(kind)),
             Representation::Metadata(version) => encoding.write(&object.partial_object_metadata(version)),
-            Representation::Table(options) => encoding.write(&Table::of_object(kind, options, object, true)),
+            Representation::Table(options) => encoding.write(&Table::from_object(kind, options, object, true)),
         }
     }
 
@@ -89,7 +89,7 @@ impl ObjectResponse {
             remaining_item_count: page.remaining,
         };
         match self.representation {
-            Representation::Table(options) => encoding.write(&Table::of_list(kind, options, page, metadata)),
+            Representation::Table(options) => encoding.write(&Table::from_list(kind, options, page, metadata)),
             Representation::MetadataList(version) => {
                 let items: Vec<_> = page.items.iter().map(|object| object.partial_object_metadata(version)).collect();
                 let items = Some(items).filter(|items| !items.is_empty());

@@ -75,7 +75,7 @@ fn in_order<S: Serializer>(object: &Value, names: &[&str], serializer: S) -> Res
 
 impl<'a> Table<'a> {
     /// Creates the table of a list with its metadata.
-    pub(crate) fn of_list(kind: &'a Resource, options: TableOptions, page: &'a Page, metadata: ListMetadata) -> Self {
+    pub(crate) fn from_list(kind: &'a Resource, options: TableOptions, page: &'a Page, metadata: ListMetadata) -> Self {
         let mut objects: Vec<&Object> = page.items.iter().map(|object| &**object).collect();
         if kind.group_resource() == built_in::FLOW_SCHEMAS {
             objects.sort_by_cached_key(|object| control_plane::precedence(object));
@@ -87,7 +87,12 @@ impl<'a> Table<'a> {
     }
 
     /// Creates the table of one object, for a response or an event of a watch.
-    pub(crate) fn of_object(kind: &'a Resource, options: TableOptions, object: &'a Object, with_headers: bool) -> Self {
+    pub(crate) fn from_object(
+        kind: &'a Resource,
+        options: TableOptions,
+        object: &'a Object,
+        with_headers: bool,
+    ) -> Self {
         let metadata =
             ListMetadata { resource_version: object.resource_version().to_owned(), ..ListMetadata::default() };
         Self::new(options, metadata, with_headers.then(|| headers(kind)), Some(vec![row(kind, options, object)]))
@@ -95,14 +100,14 @@ impl<'a> Table<'a> {
 
     /// Creates the table of a bookmark, an object with metadata only. The bookmark that ends the initial events is
     /// identified by its metadata, which is included even if objects are not requested.
-    pub(crate) fn of_bookmark(
+    pub(crate) fn from_bookmark(
         kind: &'a Resource,
         options: TableOptions,
         object: &'a Object,
         with_headers: bool,
     ) -> Self {
         let include = if object.metadata.annotations.is_some() { IncludeObject::Metadata } else { options.include };
-        Self::of_object(kind, TableOptions { include, ..options }, object, with_headers)
+        Self::from_object(kind, TableOptions { include, ..options }, object, with_headers)
     }
 
     fn new(

@@ -73,7 +73,7 @@ impl Encoder {
     fn object(&mut self, type_: &'static str, object: &Object, version: Option<u64>) -> Bytes {
         if let Representation::Table(options) = self.representation {
             let with_headers = !mem::replace(&mut self.sent_headers, true);
-            return self.encoding.event(type_, &Table::of_object(&self.kind, options, object, with_headers));
+            return self.encoding.event(type_, &Table::from_object(&self.kind, options, object, with_headers));
         }
         let Some(version) = version else {
             return self.untabulated(type_, object);
@@ -98,6 +98,6 @@ impl Encoder {
             return self.object("BOOKMARK", bookmark, None);
         };
         let with_headers = !mem::replace(&mut self.sent_headers, true);
-        self.encoding.event("BOOKMARK", &Table::of_bookmark(&self.kind, options, bookmark, with_headers))
+        self.encoding.event("BOOKMARK", &Table::from_bookmark(&self.kind, options, bookmark, with_headers))
     }
 }

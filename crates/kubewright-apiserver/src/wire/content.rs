@@ -64,7 +64,7 @@ impl Encoding {
     pub(crate) fn write_struct(self, object: &impl Serialize) -> Content {
         let object = as_value(object);
         match self {
-            Self::Json => self.write(&FieldOrder::of_object(&object).order(&object)),
+            Self::Json => self.write(&FieldOrder::from_object(&object).order(&object)),
             Self::Yaml | Self::Protobuf => self.write(&object),
         }
     }
@@ -72,7 +72,7 @@ impl Encoding {
     /// Encodes an error as an event of a watch.
     pub(crate) fn error_event(self, status: &impl Serialize) -> Bytes {
         let status = as_value(status);
-        self.event("ERROR", &FieldOrder::of_object(&status).order(&status))
+        self.event("ERROR", &FieldOrder::from_object(&status).order(&status))
     }
 
     /// Encodes an event of a watch: as a JSON line, or as a length-prefixed protobuf frame.

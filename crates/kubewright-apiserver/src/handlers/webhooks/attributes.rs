@@ -32,7 +32,7 @@ pub(super) struct Attributes {
 
 impl Attributes {
     /// Returns the attributes of a creation, or of an update if there is an old object.
-    pub(super) fn of_write(request: &ResourceRequest, old: Option<&Stored>, name: &str, dry_run: bool) -> Self {
+    pub(super) fn from_write(request: &ResourceRequest, old: Option<&Stored>, name: &str, dry_run: bool) -> Self {
         let (operation, options) =
             if old.is_some() { ("UPDATE", "UpdateOptions") } else { ("CREATE", "CreateOptions") };
         let options = options_of(request, options, dry_run);
@@ -41,7 +41,7 @@ impl Attributes {
     }
 
     /// Returns the attributes of a deletion.
-    pub(super) fn of_deletion(request: &ResourceRequest, old: &Stored, mut options: Value, dry_run: bool) -> Self {
+    pub(super) fn from_deletion(request: &ResourceRequest, old: &Stored, mut options: Value, dry_run: bool) -> Self {
         options["kind"] = json!("DeleteOptions");
         options["apiVersion"] = json!("meta.k8s.io/v1");
         let key = (old.namespace(), old.name());

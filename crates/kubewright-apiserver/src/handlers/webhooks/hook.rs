@@ -169,10 +169,10 @@ fn matches(rule: &RuleWithOperations, kind: &Resource, attributes: &Attributes) 
 fn client_of(config: WebhookClientConfig) -> ClientConfig {
     let ca_bundle = config.ca_bundle.map(|bundle| bundle.0);
     match (config.url, config.service) {
-        (Some(url), _) => ClientConfig::of_url(&url, ca_bundle),
+        (Some(url), _) => ClientConfig::from_url(&url, ca_bundle),
         (None, Some(service)) => {
             let key = (service.namespace.as_str(), service.name.as_str());
-            ClientConfig::of_service(key, service.port, service.path.as_deref(), ca_bundle)
+            ClientConfig::from_service(key, service.port, service.path.as_deref(), ca_bundle)
         }
         (None, None) => ClientConfig::default(),
     }

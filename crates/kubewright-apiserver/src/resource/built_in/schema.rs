@@ -71,7 +71,7 @@ impl TypeInfo {
             schema_name: name.into_owned(),
             go_type: go::Types::all().of_kind(K::API_VERSION, K::KIND),
             storage_encoding: storage_encoding::<K>(),
-            types: [(version.clone(), Type::of_kind(Some(&schema)))].into(),
+            types: [(version.clone(), Type::from_kind(Some(&schema)))].into(),
             replica_paths: [(version, Some(fields(&["spec", "replicas"])))].into(),
             patch_schema: schema.clone(),
             schema: Some(schema),

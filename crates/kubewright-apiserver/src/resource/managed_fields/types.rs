@@ -84,7 +84,7 @@ impl Shape<'_> {
 
 impl Type {
     /// Returns the type of the objects of a kind.
-    pub(crate) fn of_kind(schema: Option<&Value>) -> Self {
+    pub(crate) fn from_kind(schema: Option<&Value>) -> Self {
         schema.map_or(Self::Deduced, |schema| {
             let mut root = schema.clone();
             root["x-kubernetes-embedded-resource"] = json!(true);
@@ -250,7 +250,7 @@ impl Map {
 
 /// Returns the type of a kind for a schema in this crate.
 pub(super) fn embedded(schema: Value) -> Type {
-    Type::of_kind(Some(&schema))
+    Type::from_kind(Some(&schema))
 }
 
 static OBJECT_META: LazyLock<Type> = LazyLock::new(|| {

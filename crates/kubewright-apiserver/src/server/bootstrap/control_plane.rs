@@ -101,7 +101,7 @@ fn create_component(state: &mut State, name: &str, address: Option<&str>) {
         }),
     };
     if state.store.get(COMPONENTS, "", name).is_none() {
-        let mut component = Object::default().with_order(FieldOrder::of_kind("v1", "ComponentStatus"));
+        let mut component = Object::default().with_order(FieldOrder::from_kind("v1", "ComponentStatus"));
         component.metadata.name = Some(name.to_owned());
         component.body.insert("conditions".to_owned(), json!([condition]));
         state.store.put(COMPONENTS, component);
