@@ -9,6 +9,7 @@ pub(crate) mod kustomization;
 mod overrides;
 pub(crate) mod patch;
 pub(crate) mod rule_report;
+mod rust_paths;
 mod served;
 pub(crate) mod size;
 mod validate;
@@ -17,6 +18,6 @@ mod yaml;
 
 pub(crate) use definition::{Definition, Definitions, path};
 pub(crate) use definitions::{definitions, files};
+pub(crate) use rust_paths::RustPaths;
 pub(crate) use served::served;
-pub(crate) use version::RustPaths;
 pub(crate) use yaml::{CrdFiles, files as files_of, without_descriptions};

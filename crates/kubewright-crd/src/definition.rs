@@ -18,6 +18,7 @@ mod names;
 mod openapi;
 mod options;
 mod printer_columns;
+mod ratcheting;
 mod rules;
 mod selectable_fields;
 mod spec;
@@ -70,7 +71,7 @@ pub fn validate_update(new: &Value, old: &Value) -> Vec<FieldError> {
         return validate(&new);
     };
     let (new, old) = (Crd::new(&new), Crd::new(&old));
-    let options = Options::for_update(new, old);
+    let options = ratcheting::options(new, old);
     let mut errors = metadata::validate_update(new, old);
     errors.extend(spec::validate(new, &options));
     errors.extend(update::validate_immutable_fields(new, old));

@@ -36,7 +36,9 @@ mod compiler;
 mod constraints;
 mod defaults;
 mod definition;
+mod denial_reason;
 mod fields;
+mod kind;
 mod mutating;
 mod request;
 #[cfg(test)]
@@ -46,8 +48,23 @@ mod validating;
 
 pub use compiler::ExpressionError;
 pub use defaults::{default_binding, default_policy};
-pub use definition::{PolicyKind, validate_binding, validate_policy};
+pub use definition::validate_binding;
+pub use denial_reason::DenialReason;
+pub use kind::PolicyKind;
 pub use mutating::{MutatingPolicy, Patch};
 pub use request::Request;
 pub use type_check::{DefaultError, TypeChecker};
-pub use validating::{Denial, DenialReason, Outcome, ValidatingPolicy};
+pub use validating::{Denial, Outcome, ValidatingPolicy};
+
+use serde_json::Value;
+
+use crate::field::FieldError;
+
+/// Validates the spec of a policy, after setting its defaults. The metadata and the syntax of label selectors are not
+/// validated here, because they are the same for all kinds.
+pub fn validate_policy(kind: PolicyKind, policy: &Value) -> Vec<FieldError> {
+    match kind {
+        PolicyKind::Validating => ValidatingPolicy::errors(policy),
+        PolicyKind::Mutating => MutatingPolicy::errors(policy),
+    }
+}

@@ -12,6 +12,7 @@ mod cel_rule;
 mod contracts;
 mod default;
 mod flatten;
+mod flattened;
 mod generate;
 mod known_types;
 mod location;
@@ -145,12 +146,12 @@ pub fn convert(schema: &Value, options: &Options) -> Result<Structural, Vec<Sche
     let mut converter = Converter::new(schema, options);
     let rust_field = location::find(schema, Extension::RustType.name()).and_then(Value::as_str).map(str::to_owned);
     let at = Location { rust_field, depth: options.depth, ..Location::default() }.with_depth_of(schema);
-    let mut flattened = converter.flatten(schema, &at);
+    let mut flattened = flatten::flatten(&mut converter, schema, &at);
     if let (Some(_), Some(Value::Object(properties))) = (&options.root, flattened.node.get_mut("properties")) {
         // The server specifies the metadata of the root.
         properties.remove("metadata");
     }
-    let mut node = converter.normalize(flattened, &at);
+    let mut node = normalize::normalize(&mut converter, flattened, &at);
     if let Some(root) = &options.root {
         converter.complete_root(&mut node, root);
     }
@@ -222,8 +223,8 @@ impl<'a> Converter<'a> {
         }
         let open_references = self.open_references.len();
         let at = at.with_depth_of(schema);
-        let flattened = self.flatten(schema, &at);
-        let node = self.normalize(flattened, &at);
+        let flattened = flatten::flatten(self, schema, &at);
+        let node = normalize::normalize(self, flattened, &at);
         self.open_references.truncate(open_references);
         node
     }

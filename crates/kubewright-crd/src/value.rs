@@ -8,6 +8,7 @@
 mod correlation;
 mod default;
 mod embedded_resource;
+mod expected_type;
 mod format;
 mod list_type;
 mod number;

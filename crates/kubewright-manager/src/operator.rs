@@ -4,6 +4,7 @@ mod command;
 mod crds;
 mod embedded;
 mod options;
+mod output;
 mod process;
 mod running;
 mod setup;

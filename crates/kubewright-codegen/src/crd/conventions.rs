@@ -6,7 +6,7 @@ use kubewright_crd::structural::Extensions;
 use kubewright_names::extension::Extension;
 use serde_json::Value;
 
-use super::version::RustPaths;
+use super::rust_paths::RustPaths;
 use crate::diagnostic::Diagnostic;
 
 /// Returns a warning for each field whose JSON name is its Rust name in snake case: `rename_all` is missing on its

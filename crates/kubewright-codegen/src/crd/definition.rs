@@ -5,11 +5,7 @@ use std::collections::BTreeMap;
 use kubewright_core::meta::{ApiGroup, ApiKind};
 use serde_json::{Map, Value, json};
 
-use super::{
-    conversion::conversion,
-    overrides::merge,
-    version::{RustPaths, Version},
-};
+use super::{conversion::conversion, overrides::merge, rust_paths::RustPaths, version::Version};
 use crate::{
     diagnostic::{Diagnostic, Diagnostics, RustItem},
     layout::{CrdOptions, Layout},

@@ -1,7 +1,5 @@
 //! One version of a CustomResourceDefinition: its schema, columns, selectable fields and subresources.
 
-use std::collections::BTreeMap;
-
 use kubewright_core::meta::{ApiGroup, ApiKind, PrintColumn, Scale};
 use kubewright_crd::{
     definition::{MAX_SELECTABLE_FIELDS, check_json_path, printer_column_type},
@@ -10,7 +8,7 @@ use kubewright_crd::{
 use kubewright_names::extension::Extension;
 use serde_json::{Map, Value, json};
 
-use super::{conventions, overrides};
+use super::{conventions, overrides, rust_paths::RustPaths};
 use crate::{
     api::deprecation,
     diagnostic::{Diagnostic, Diagnostics, RustItem},
@@ -20,30 +18,6 @@ use crate::{
 
 /// The path of the age in columns.
 const CREATION_TIMESTAMP: &str = ".metadata.creationTimestamp";
-
-/// The Rust type of a version, and the Rust fields of the paths of its schema.
-pub(crate) struct RustPaths {
-    /// The type.
-    pub(crate) item: RustItem,
-    /// The field, such as `my_types::v1::LoggerSpec::time_interval`, of each path whose field is known.
-    pub(crate) fields: BTreeMap<String, String>,
-    /// The source location, such as `src/v1.rs:12`, of each path whose field has a known one.
-    pub(crate) locations: BTreeMap<String, String>,
-}
-
-impl RustPaths {
-    fn new(item: RustItem, schema: &Structural) -> Self {
-        let locations = schema.extensions.get(&Extension::Location).into_iter().flatten();
-        let locations = locations.filter_map(|(path, location)| Some((path.clone(), location.as_str()?.to_owned())));
-        RustPaths { item, fields: schema.rust_fields.clone(), locations: locations.collect() }
-    }
-
-    /// Returns the Rust field of a path, or the path below the type.
-    pub(super) fn item_at(&self, path: &str) -> RustItem {
-        let item = self.fields.get(path).map_or_else(|| self.item.at(path), |field| self.item.with_path(field));
-        item.with_location(self.locations.get(path))
-    }
-}
 
 /// A version of a kind.
 pub(super) struct Version {

@@ -3,10 +3,7 @@
 use kubewright_names::validation as names;
 use serde_json::Value;
 
-use super::{
-    definition::check_choice,
-    fields::{field, items, text},
-};
+use super::fields::{check_choice, field, items, text};
 use crate::field::{FieldError, Path};
 
 /// Validates the `paramRef` of a binding, if it has one.

@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::{
-    definition::{PolicyKind, check_choice},
-    fields::{items, optional_text, texts},
+    fields::{check_choice, items, optional_text, texts},
+    kind::PolicyKind,
 };
 use crate::field::{FieldError, Path};
 

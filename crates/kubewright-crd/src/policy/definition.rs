@@ -11,41 +11,11 @@ use super::{
     compiler::ExpressionError,
     constraints::check_match_resources,
     defaults::{default_binding, default_policy},
-    fields::{field, items, optional_text, text},
-    mutating::MutatingPolicy,
-    validating::{DenialReason, ValidatingPolicy},
+    denial_reason::DenialReason,
+    fields::{check_choice, field, items, optional_text, text},
+    kind::PolicyKind,
 };
-use crate::{
-    cel::policy::ObjectTypes,
-    field::{FieldError, Path},
-};
-
-/// The kind of a policy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PolicyKind {
-    /// ValidatingAdmissionPolicy.
-    Validating,
-    /// MutatingAdmissionPolicy.
-    Mutating,
-}
-
-impl PolicyKind {
-    /// Returns the kind.
-    pub const fn name(self) -> &'static str {
-        match self {
-            PolicyKind::Validating => "ValidatingAdmissionPolicy",
-            PolicyKind::Mutating => "MutatingAdmissionPolicy",
-        }
-    }
-
-    /// Returns the kind of its bindings.
-    pub const fn binding_name(self) -> &'static str {
-        match self {
-            PolicyKind::Validating => "ValidatingAdmissionPolicyBinding",
-            PolicyKind::Mutating => "MutatingAdmissionPolicyBinding",
-        }
-    }
-}
+use crate::field::{FieldError, Path};
 
 /// The maximum number of match conditions.
 const MAX_MATCH_CONDITIONS: usize = 64;
@@ -54,16 +24,16 @@ const MAX_AUDIT_ANNOTATIONS: usize = 20;
 /// The maximum length of the expression of an audit annotation in bytes.
 const MAX_VALUE_EXPRESSION_LENGTH: usize = 5 * 1024;
 
-/// Validates the spec of a policy, after setting its defaults. The metadata and the syntax of label selectors are not
-/// validated here, because they are the same for all kinds.
-pub fn validate_policy(kind: PolicyKind, policy: &Value) -> Vec<FieldError> {
+/// Validates the spec of a policy, after setting its defaults. `compile` returns the errors of its expressions. The
+/// metadata and the syntax of label selectors are not validated here, because they are the same for all kinds.
+pub(super) fn check_policy(
+    kind: PolicyKind,
+    policy: &Value,
+    compile: impl Fn(&Value) -> Vec<ExpressionError>,
+) -> Vec<FieldError> {
     let mut policy = policy.clone();
     default_policy(&mut policy);
-    let errors = match kind {
-        PolicyKind::Validating => ValidatingPolicy::compile(&policy, ObjectTypes::DYNAMIC).1,
-        PolicyKind::Mutating => MutatingPolicy::compile(&policy, ObjectTypes::DYNAMIC).1,
-    };
-    let expressions = errors.into_iter().map(|error| (error.field.clone(), error)).collect();
+    let expressions = compile(&policy).into_iter().map(|error| (error.field.clone(), error)).collect();
     let mut check = Check { expressions, errors: Vec::new() };
     check.policy(kind, text(field(&policy, "metadata"), "name"), field(&policy, "spec"));
     check.errors
@@ -91,21 +61,6 @@ pub fn validate_binding(kind: PolicyKind, binding: &Value) -> Vec<FieldError> {
         check_actions(spec, &root, &mut errors);
     }
     errors
-}
-
-/// Validates a field with a fixed set of values, which is required.
-pub(super) fn check_choice(
-    parent: &Value,
-    name: &str,
-    choices: &[&str],
-    path: &Path<'_>,
-    errors: &mut Vec<FieldError>,
-) {
-    match text(parent, name) {
-        "" => errors.push(FieldError::required(path.child(name), "")),
-        value if choices.contains(&value) => {}
-        value => errors.push(FieldError::not_supported(path.child(name), value, choices.iter().copied())),
-    }
 }
 
 /// The validation of one policy.

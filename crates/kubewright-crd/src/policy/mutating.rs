@@ -4,8 +4,9 @@ use serde_json::{Map, Value, json};
 
 use super::{
     compiler::{BUDGET, Base, Compiled, Compiler, ExpressionError, evaluate},
-    definition::{PolicyKind, validate_policy},
+    definition::check_policy,
     fields::{field, items, text},
+    kind::PolicyKind,
     request::Request,
 };
 use crate::{
@@ -45,8 +46,13 @@ impl MutatingPolicy {
     /// # Errors
     /// Returns the errors of the API server, if it would reject the policy.
     pub fn new(policy: &Value) -> Result<Self, Vec<FieldError>> {
-        let errors = validate_policy(PolicyKind::Mutating, policy);
+        let errors = Self::errors(policy);
         if errors.is_empty() { Ok(Self::from_accepted(policy)) } else { Err(errors) }
+    }
+
+    /// Returns the errors of the API server, if it would reject the policy.
+    pub(super) fn errors(policy: &Value) -> Vec<FieldError> {
+        check_policy(PolicyKind::Mutating, policy, |policy| Self::compile(policy, ObjectTypes::DYNAMIC).1)
     }
 
     /// Compiles a policy that a server has accepted. The evaluation of an expression that does not compile fails.

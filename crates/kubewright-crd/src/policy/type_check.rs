@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use super::{
     compiler::ExpressionError,
-    definition::PolicyKind,
     fields::{field, items, text},
+    kind::PolicyKind,
     mutating::MutatingPolicy,
     validating::ValidatingPolicy,
 };

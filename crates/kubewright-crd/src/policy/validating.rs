@@ -4,8 +4,10 @@ use serde_json::Value;
 
 use super::{
     compiler::{BUDGET, Base, Compiled, Compiler, ExpressionError, evaluate},
-    definition::{PolicyKind, validate_policy},
+    definition::check_policy,
+    denial_reason::DenialReason,
     fields::{field, items, optional_text, text},
+    kind::PolicyKind,
     request::Request,
 };
 use crate::{
@@ -65,63 +67,19 @@ pub struct Denial {
     pub reason: DenialReason,
 }
 
-/// The `reason` of the `Status` of a denied request.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum DenialReason {
-    /// `Unauthorized`, with the code 401.
-    Unauthorized,
-    /// `Forbidden`, with the code 403.
-    Forbidden,
-    /// `Invalid`, with the code 422.
-    #[default]
-    Invalid,
-    /// `RequestEntityTooLarge`, with the code 413.
-    RequestEntityTooLarge,
-}
-
-impl DenialReason {
-    /// All reasons, sorted by name.
-    pub const ALL: [DenialReason; 4] = [
-        DenialReason::Forbidden,
-        DenialReason::Invalid,
-        DenialReason::RequestEntityTooLarge,
-        DenialReason::Unauthorized,
-    ];
-
-    /// Returns the name in the `Status`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            DenialReason::Unauthorized => "Unauthorized",
-            DenialReason::Forbidden => "Forbidden",
-            DenialReason::Invalid => "Invalid",
-            DenialReason::RequestEntityTooLarge => "RequestEntityTooLarge",
-        }
-    }
-
-    /// Returns the HTTP status code.
-    pub const fn code(self) -> u16 {
-        match self {
-            DenialReason::Unauthorized => 401,
-            DenialReason::Forbidden => 403,
-            DenialReason::Invalid => 422,
-            DenialReason::RequestEntityTooLarge => 413,
-        }
-    }
-
-    /// Returns the reason with a name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|reason| reason.name() == name)
-    }
-}
-
 impl ValidatingPolicy {
     /// Compiles a policy.
     ///
     /// # Errors
     /// Returns the errors of the API server, if it would reject the policy.
     pub fn new(policy: &Value) -> Result<Self, Vec<FieldError>> {
-        let errors = validate_policy(PolicyKind::Validating, policy);
+        let errors = Self::errors(policy);
         if errors.is_empty() { Ok(Self::from_accepted(policy)) } else { Err(errors) }
+    }
+
+    /// Returns the errors of the API server, if it would reject the policy.
+    pub(super) fn errors(policy: &Value) -> Vec<FieldError> {
+        check_policy(PolicyKind::Validating, policy, |policy| Self::compile(policy, ObjectTypes::DYNAMIC).1)
     }
 
     /// Compiles a policy that a server has accepted. The evaluation of an expression that does not compile fails.

@@ -1,14 +1,14 @@
 //! Merges all conjuncts of a node: its keywords, the definitions that it refers to, and constraints of the field.
 
-use std::collections::BTreeMap;
-
 use kubewright_names::extension::Extension;
 use serde_json::{Value, json};
 
 use super::{
-    Converter, INT_OR_STRING, Node, PRESERVE, known_types,
+    Converter, INT_OR_STRING, Node, PRESERVE,
+    flattened::{Flattened, Union},
+    known_types,
     location::{Location, find},
-    map_keys, number, overlay, union, value_validation,
+    map_keys, number, overlay, value_validation,
 };
 
 /// Keywords that the server does not support, and that can be dropped.
@@ -28,240 +28,202 @@ const IGNORED: &[&str] = &[
 
 const TYPES: &[&str] = &["array", "boolean", "integer", "null", "number", "object", "string"];
 
-/// The merged conjuncts of a node, before it is normalized.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Flattened {
-    /// The keywords of the structural schema. The schemas in `properties`, `items` and `additionalProperties` are not
-    /// converted.
-    pub(super) node: Node,
-    /// Alternatives that are not merged yet.
-    pub(super) unions: Vec<union::Union>,
-    /// Logical junctors of value validations: nodes with a single `oneOf`, `anyOf` or `not`.
-    pub(super) junctors: Vec<Node>,
-    pub(super) extensions: BTreeMap<Extension, Value>,
-    /// Whether null is a value of the type, as of an `Option`.
-    pub(super) accepts_null: bool,
-    /// Whether list items are unique.
-    pub(super) unique_items: bool,
-    /// The name of the Rust variant, if the node is an alternative.
-    pub(super) variant: Option<String>,
-    /// What cannot be converted.
-    pub(super) errors: Vec<String>,
+/// Merges the conjuncts of a schema. Resolved references stay open for the children, to detect recursive types.
+pub(super) fn flatten(converter: &mut Converter<'_>, schema: &Value, at: &Location) -> Flattened {
+    let mut flattened = Flattened::default();
+    if is_true(schema, Extension::Schemaless.name()) {
+        let description = find(schema, "description").cloned();
+        flattened.node.extend(description.map(|text| ("description".to_owned(), text)));
+        let constraints = schema.get("allOf").and_then(Value::as_array).into_iter().flatten();
+        for constraint in constraints.filter(|constraint| is_true_here(constraint, Extension::Schemaless.name())) {
+            merge_conjunct(converter, constraint, &mut flattened, at);
+        }
+        flattened.extensions.insert(Extension::Schemaless, json!(true));
+        return flattened;
+    }
+    merge_conjunct(converter, schema, &mut flattened, at);
+    flattened
 }
 
-impl Flattened {
-    pub(super) fn get(&self, key: &str) -> Option<&Value> {
-        self.node.get(key)
-    }
-
-    /// Whether an extension is true.
-    pub(super) fn has(&self, extension: Extension) -> bool {
-        self.extensions.get(&extension) == Some(&json!(true))
-    }
-
-    pub(super) fn push_error(&mut self, message: impl Into<String>) {
-        self.errors.push(message.into());
-    }
-}
-
-impl Converter<'_> {
-    /// Merges the conjuncts of a schema. Resolved references stay open for the children, to detect recursive types.
-    pub(super) fn flatten(&mut self, schema: &Value, at: &Location) -> Flattened {
-        let mut flattened = Flattened::default();
-        if is_true(schema, Extension::Schemaless.name()) {
-            let description = find(schema, "description").cloned();
-            flattened.node.extend(description.map(|text| ("description".to_owned(), text)));
-            let constraints = schema.get("allOf").and_then(Value::as_array).into_iter().flatten();
-            for constraint in constraints.filter(|constraint| is_true_here(constraint, Extension::Schemaless.name())) {
-                self.conjunct(constraint, &mut flattened, at);
-            }
-            flattened.extensions.insert(Extension::Schemaless, json!(true));
-            return flattened;
-        }
-        self.conjunct(schema, &mut flattened, at);
-        flattened
-    }
-
-    /// Merges one conjunct. Its keywords are merged last, so that they have precedence over the definition it refers
-    /// to.
-    pub(super) fn conjunct(&mut self, schema: &Value, flattened: &mut Flattened, at: &Location) {
-        let node = match schema {
-            Value::Object(node) => node,
-            Value::Bool(true) => return,
-            Value::Bool(false) => return flattened.push_error("the schema `false` accepts no value; remove the field"),
-            _ => {
-                return flattened
-                    .push_error("its schema is neither an object nor a boolean; correct its `JsonSchema` impl");
-            }
-        };
-        let nested = at.nested();
-        if !self.count_node(&nested) {
-            return;
-        }
-        if let Some(reference) = node.get("$ref") {
-            self.reference(reference.as_str().unwrap_or_default(), flattened, &nested);
-        }
-        for conjunct in node.get("allOf").and_then(Value::as_array).into_iter().flatten() {
-            self.conjunct(conjunct, flattened, &nested);
-        }
-        self.alternatives(node, flattened, &nested);
-        self.keywords(node, flattened);
-    }
-
-    /// Merges the definition of a reference.
-    fn reference(&mut self, reference: &str, flattened: &mut Flattened, at: &Location) {
-        let document = self.document;
-        let pointer = reference.strip_prefix('#').map(percent_decode);
-        let Some(definition) = pointer.as_deref().and_then(|pointer| document.pointer(pointer)) else {
+/// Merges one conjunct. Its keywords are merged last, so that they have precedence over the definition it refers
+/// to.
+pub(super) fn merge_conjunct(converter: &mut Converter<'_>, schema: &Value, flattened: &mut Flattened, at: &Location) {
+    let node = match schema {
+        Value::Object(node) => node,
+        Value::Bool(true) => return,
+        Value::Bool(false) => return flattened.push_error("the schema `false` accepts no value; remove the field"),
+        _ => {
             return flattened
-                .push_error(format!("its schema refers to `{reference}`, which does not exist; add it to `$defs`"));
-        };
-        let name = definition_name(reference);
-        let name = match name.as_str() {
-            "#" => definition
-                .get(Extension::RustType.name())
-                .or(definition.get("title"))
-                .and_then(Value::as_str)
-                .unwrap_or("Self")
-                .to_owned(),
-            _ => name,
-        };
-        let enclosing = match self.open_references.iter().filter(|open| **open == name).count() {
-            count if count > 0 && self.is_recursive(&name) => count,
-            _ => 0,
-        };
-        match at.with_depth_of(definition).depth {
-            _ if enclosing == 0 => {}
-            Some(depth) if enclosing < depth => {}
-            Some(_) => return accept_any(definition, flattened),
-            None => return flattened.push_error(self.cycle(&name)),
+                .push_error("its schema is neither an object nor a boolean; correct its `JsonSchema` impl");
         }
-        self.open_references.push(name.clone());
-        match known_types::type_of(&name, self.options) {
-            Some(known) => self.conjunct(&known, flattened, at),
-            None => match overlay::apply(&name, definition) {
-                Some(definition) => self.conjunct(&definition, flattened, at),
-                None => self.conjunct(definition, flattened, at),
+    };
+    let nested = at.nested();
+    if !converter.count_node(&nested) {
+        return;
+    }
+    if let Some(reference) = node.get("$ref") {
+        merge_definition(converter, reference.as_str().unwrap_or_default(), flattened, &nested);
+    }
+    for conjunct in node.get("allOf").and_then(Value::as_array).into_iter().flatten() {
+        merge_conjunct(converter, conjunct, flattened, &nested);
+    }
+    merge_alternatives(converter, node, flattened, &nested);
+    merge_keywords(converter, node, flattened);
+}
+
+/// Merges the definition of a reference.
+fn merge_definition(converter: &mut Converter<'_>, reference: &str, flattened: &mut Flattened, at: &Location) {
+    let document = converter.document;
+    let pointer = reference.strip_prefix('#').map(percent_decode);
+    let Some(definition) = pointer.as_deref().and_then(|pointer| document.pointer(pointer)) else {
+        return flattened
+            .push_error(format!("its schema refers to `{reference}`, which does not exist; add it to `$defs`"));
+    };
+    let name = definition_name(reference);
+    let name = match name.as_str() {
+        "#" => definition
+            .get(Extension::RustType.name())
+            .or(definition.get("title"))
+            .and_then(Value::as_str)
+            .unwrap_or("Self")
+            .to_owned(),
+        _ => name,
+    };
+    let enclosing = match converter.open_references.iter().filter(|open| **open == name).count() {
+        count if count > 0 && is_recursive(converter, &name) => count,
+        _ => 0,
+    };
+    match at.with_depth_of(definition).depth {
+        _ if enclosing == 0 => {}
+        Some(depth) if enclosing < depth => {}
+        Some(_) => return accept_any(definition, flattened),
+        None => return flattened.push_error(cycle(converter, &name)),
+    }
+    converter.open_references.push(name.clone());
+    match known_types::type_of(&name, converter.options) {
+        Some(known) => merge_conjunct(converter, &known, flattened, at),
+        None => match overlay::apply(&name, definition) {
+            Some(definition) => merge_conjunct(converter, &definition, flattened, at),
+            None => merge_conjunct(converter, definition, flattened, at),
+        },
+    }
+}
+
+/// Whether a definition refers to itself, directly or through others. A type of a variant is open for the fields of
+/// the other variants, too.
+fn is_recursive(converter: &Converter<'_>, name: &str) -> bool {
+    let definitions = converter.document.get("$defs").and_then(Value::as_object);
+    let (mut seen, mut pending) = (Vec::new(), vec![name.to_owned()]);
+    while let Some(next) = pending.pop() {
+        let Some(definition) = definitions.and_then(|all| all.get(&next)) else { return true };
+        for reference in references(definition) {
+            if reference == name {
+                return true;
+            }
+            if !seen.contains(&reference) {
+                seen.push(reference.clone());
+                pending.push(reference);
+            }
+        }
+    }
+    false
+}
+
+/// Returns the Rust path of a definition, or its name in schemars.
+fn type_name<'b>(converter: &'b Converter<'_>, name: &'b str) -> &'b str {
+    let definition = converter.document.get("$defs").and_then(|all| all.get(name));
+    definition.and_then(|definition| definition.get(Extension::RustType.name())?.as_str()).unwrap_or(name)
+}
+
+fn cycle(converter: &Converter<'_>, name: &str) -> String {
+    let from = converter.open_references.iter().position(|open| open == name).unwrap_or(0);
+    let cycle: Vec<&str> = converter.open_references[from..]
+        .iter()
+        .map(String::as_str)
+        .chain([name])
+        .map(|name| type_name(converter, name))
+        .collect();
+    let cycle = cycle.join("` → `");
+    format!(
+        "`{cycle}` is recursive, and a structural schema has no references; set the number of expanded levels with \
+         `#[schema(depth = N)]`, or break the cycle with `serde_json::Value`"
+    )
+}
+
+fn merge_alternatives(converter: &mut Converter<'_>, node: &Node, flattened: &mut Flattened, at: &Location) {
+    for key in ["oneOf", "anyOf"] {
+        let Some(alternatives) = node.get(key).and_then(Value::as_array) else { continue };
+        let (nulls, alternatives): (Vec<&Value>, Vec<&Value>) = alternatives.iter().partition(|one| is_null(one));
+        flattened.accepts_null |= !nulls.is_empty();
+        match alternatives.as_slice() {
+            [] => flattened.push_error(known_types::UNIT),
+            [only] => merge_conjunct(converter, only, flattened, at),
+            all if all.iter().all(|one| value_validation::is_value_validation(one)) => {
+                let validations: Value = all.iter().map(|one| value_validation::to_value_validation(one)).collect();
+                flattened.junctors.push(Node::from_iter([(key.to_owned(), validations)]));
+            }
+            all => match value_validation::enum_of_constants(all) {
+                Some(keywords) => flattened.merge_all(keywords),
+                None => {
+                    let alternatives = all.iter().map(|alternative| (*alternative).clone()).collect();
+                    flattened.unions.push(Union { exactly_one: key == "oneOf", alternatives });
+                }
             },
         }
     }
-
-    /// Whether a definition refers to itself, directly or through others. A type of a variant is open for the fields of
-    /// the other variants, too.
-    fn is_recursive(&self, name: &str) -> bool {
-        let definitions = self.document.get("$defs").and_then(Value::as_object);
-        let (mut seen, mut pending) = (Vec::new(), vec![name.to_owned()]);
-        while let Some(next) = pending.pop() {
-            let Some(definition) = definitions.and_then(|all| all.get(&next)) else { return true };
-            for reference in references(definition) {
-                if reference == name {
-                    return true;
-                }
-                if !seen.contains(&reference) {
-                    seen.push(reference.clone());
-                    pending.push(reference);
-                }
-            }
+    match node.get("not") {
+        None => {}
+        Some(not) if value_validation::is_value_validation(not) => {
+            flattened.junctors.push(Node::from_iter([("not".to_owned(), value_validation::to_value_validation(not))]));
         }
-        false
-    }
-
-    /// Returns the Rust path of a definition, or its name in schemars.
-    fn type_name<'b>(&'b self, name: &'b str) -> &'b str {
-        let definition = self.document.get("$defs").and_then(|all| all.get(name));
-        definition.and_then(|definition| definition.get(Extension::RustType.name())?.as_str()).unwrap_or(name)
-    }
-
-    fn cycle(&self, name: &str) -> String {
-        let from = self.open_references.iter().position(|open| open == name).unwrap_or(0);
-        let cycle: Vec<&str> = self.open_references[from..]
-            .iter()
-            .map(String::as_str)
-            .chain([name])
-            .map(|name| self.type_name(name))
-            .collect();
-        let cycle = cycle.join("` → `");
-        format!(
-            "`{cycle}` is recursive, and a structural schema has no references; set the number of expanded levels with \
-             `#[schema(depth = N)]`, or break the cycle with `serde_json::Value`"
-        )
-    }
-
-    fn alternatives(&mut self, node: &Node, flattened: &mut Flattened, at: &Location) {
-        for key in ["oneOf", "anyOf"] {
-            let Some(alternatives) = node.get(key).and_then(Value::as_array) else { continue };
-            let (nulls, alternatives): (Vec<&Value>, Vec<&Value>) = alternatives.iter().partition(|one| is_null(one));
-            flattened.accepts_null |= !nulls.is_empty();
-            match alternatives.as_slice() {
-                [] => flattened.push_error(known_types::UNIT),
-                [only] => self.conjunct(only, flattened, at),
-                all if all.iter().all(|one| value_validation::is_value_validation(one)) => {
-                    let validations: Value = all.iter().map(|one| value_validation::to_value_validation(one)).collect();
-                    flattened.junctors.push(Node::from_iter([(key.to_owned(), validations)]));
-                }
-                all => match value_validation::enum_of_constants(all) {
-                    Some(keywords) => flattened.merge_all(keywords),
-                    None => flattened.unions.push(union::Union::new(key, all)),
-                },
-            }
-        }
-        match node.get("not") {
-            None => {}
-            Some(not) if value_validation::is_value_validation(not) => {
-                flattened
-                    .junctors
-                    .push(Node::from_iter([("not".to_owned(), value_validation::to_value_validation(not))]));
-            }
-            Some(_) => flattened.push_error("`not` with a type has no structural schema; use a bound or a plain type"),
-        }
-    }
-
-    /// Merges the keywords of a node.
-    fn keywords(&mut self, node: &Node, flattened: &mut Flattened) {
-        let owner = node
-            .get(Extension::RustType.name())
-            .cloned()
-            .or_else(|| self.open_references.last().map(|name| json!(self.type_name(name))));
-        let mut own = Node::new();
-        for (key, value) in node {
-            match key.as_str() {
-                "$ref" | "allOf" | "anyOf" | "oneOf" | "not" => {}
-                key if let Some(extension) = Extension::from_name(key) => merge_extension(flattened, extension, value),
-                key if key.starts_with("x-kubewright-") => {
-                    flattened.push_error(format!("unknown extension `{key}`; correct its name or remove it"));
-                }
-                key if IGNORED.contains(&key) => {}
-                key if !is_well_formed(key, value) => {
-                    flattened.push_error(format!("invalid value {value} of `{key}`; correct it"))
-                }
-                "title" if node.contains_key("$schema") => {}
-                "properties" => flattened.merge("properties", with_owner(value, owner.as_ref())),
-                "const" => drop(own.insert("enum".to_owned(), json!([value]))),
-                "nullable" | "x-kubernetes-embedded-resource" | INT_OR_STRING | PRESERVE if value == &json!(false) => {}
-                "examples" => own.extend(value.get(0).map(|example| ("example".to_owned(), example.clone()))),
-                "uniqueItems" => flattened.unique_items |= value == &json!(true),
-                "additionalProperties" | "unevaluatedProperties" if value == &json!(false) => {}
-                "patternProperties" => map_keys::pattern_properties(value, &mut own, flattened),
-                "propertyNames" => map_keys::property_names(value, flattened),
-                "dependentRequired" => map_keys::dependent_required(value, flattened),
-                "prefixItems" => flattened.push_error(known_types::TUPLE),
-                _ => drop(own.insert(key.clone(), value.clone())),
-            }
-        }
-        if node.contains_key(Extension::RustType.name()) && is_bare_object(node) {
-            flattened.extensions.insert(Extension::Empty, json!(true));
-        }
-        remove_null(&mut own, flattened);
-        number::convert_exclusive_bounds(&mut own);
-        number::convert_format(&mut own, flattened);
-        known_types::remove_unsupported_format(&mut own, flattened);
-        flattened.merge_all(own);
-        if let Some(Value::Object(overrides)) = node.get(Extension::Instead.name()) {
-            flattened.node.extend(overrides.clone());
-        }
+        Some(_) => flattened.push_error("`not` with a type has no structural schema; use a bound or a plain type"),
     }
 }
 
+/// Merges the keywords of a node.
+fn merge_keywords(converter: &mut Converter<'_>, node: &Node, flattened: &mut Flattened) {
+    let owner = node
+        .get(Extension::RustType.name())
+        .cloned()
+        .or_else(|| converter.open_references.last().map(|name| json!(type_name(converter, name))));
+    let mut own = Node::new();
+    for (key, value) in node {
+        match key.as_str() {
+            "$ref" | "allOf" | "anyOf" | "oneOf" | "not" => {}
+            key if let Some(extension) = Extension::from_name(key) => merge_extension(flattened, extension, value),
+            key if key.starts_with("x-kubewright-") => {
+                flattened.push_error(format!("unknown extension `{key}`; correct its name or remove it"));
+            }
+            key if IGNORED.contains(&key) => {}
+            key if !is_well_formed(key, value) => {
+                flattened.push_error(format!("invalid value {value} of `{key}`; correct it"))
+            }
+            "title" if node.contains_key("$schema") => {}
+            "properties" => flattened.merge("properties", with_owner(value, owner.as_ref())),
+            "const" => drop(own.insert("enum".to_owned(), json!([value]))),
+            "nullable" | "x-kubernetes-embedded-resource" | INT_OR_STRING | PRESERVE if value == &json!(false) => {}
+            "examples" => own.extend(value.get(0).map(|example| ("example".to_owned(), example.clone()))),
+            "uniqueItems" => flattened.unique_items |= value == &json!(true),
+            "additionalProperties" | "unevaluatedProperties" if value == &json!(false) => {}
+            "patternProperties" => map_keys::pattern_properties(value, &mut own, flattened),
+            "propertyNames" => map_keys::property_names(value, flattened),
+            "dependentRequired" => map_keys::dependent_required(value, flattened),
+            "prefixItems" => flattened.push_error(known_types::TUPLE),
+            _ => drop(own.insert(key.clone(), value.clone())),
+        }
+    }
+    if node.contains_key(Extension::RustType.name()) && is_bare_object(node) {
+        flattened.extensions.insert(Extension::Empty, json!(true));
+    }
+    remove_null(&mut own, flattened);
+    number::convert_exclusive_bounds(&mut own);
+    number::convert_format(&mut own, flattened);
+    known_types::remove_unsupported_format(&mut own, flattened);
+    flattened.merge_all(own);
+    if let Some(Value::Object(overrides)) = node.get(Extension::Instead.name()) {
+        flattened.node.extend(overrides.clone());
+    }
+}
 /// Whether a keyword has a value of the right type.
 fn is_well_formed(key: &str, value: &Value) -> bool {
     let is_type = |value: &Value| value.as_str().is_some_and(|name| TYPES.contains(&name));

@@ -3,7 +3,7 @@
 use kubewright_names::extension::Extension;
 use serde_json::{Value, json};
 
-use super::{EmbeddedMetadata, INT_OR_STRING, LIST_TYPE, Node, Options, PRESERVE, flatten::Flattened};
+use super::{EmbeddedMetadata, INT_OR_STRING, LIST_TYPE, Node, Options, PRESERVE, flattened::Flattened};
 use crate::value::is_supported_format;
 
 pub(super) const UNIT: &str = "a unit type has no JSON representation; remove the field, or use a struct";

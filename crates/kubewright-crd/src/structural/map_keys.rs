@@ -3,7 +3,7 @@
 use kubewright_names::extension::Extension;
 use serde_json::Value;
 
-use super::{Node, cel_rule, flatten::Flattened, strings};
+use super::{Node, cel_rule, flattened::Flattened, strings};
 
 pub(super) const COST: &str = "a CEL rule validates its keys, which is too expensive in a list or map without a \
                                maximum size; set the maximum number of items and properties of each, or use \

@@ -3,7 +3,7 @@
 use kubewright_names::extension::Extension;
 use serde_json::{Map, Value, json};
 
-use super::{LIST_KEYS, LIST_TYPE, MAP_TYPE, Node, PRESERVE, RULES, cel_rule, flatten::Flattened, number};
+use super::{LIST_KEYS, LIST_TYPE, MAP_TYPE, Node, PRESERVE, RULES, cel_rule, flattened::Flattened, number};
 
 impl Flattened {
     /// Merges keywords.

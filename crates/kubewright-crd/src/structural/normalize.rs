@@ -5,236 +5,236 @@ use serde_json::{Value, json};
 
 use super::{
     Converter, INT_OR_STRING, LIST_TYPE, Node, PRESERVE, UnionValidation, default,
-    flatten::Flattened,
+    flatten::flatten,
+    flattened::Flattened,
     is_true, known_types,
     location::{Cardinality, Location},
     map_keys,
+    union::merge_unions,
 };
 use crate::schema::KEYWORDS;
 
-impl Converter<'_> {
-    /// Returns the structural node.
-    pub(super) fn normalize(&mut self, mut flattened: Flattened, at: &Location) -> Node {
-        if let Some(rust) = &at.rust_field {
-            self.rust_fields.insert(at.path.clone(), rust.clone());
-        }
-        self.validate_root_alternatives(&mut flattened, at);
-        self.merge_unions(&mut flattened, at);
-        self.collect_extensions(&flattened, at);
-        apply_each(&mut flattened);
-        if flattened.has(Extension::Nullable) {
-            flattened.merge("nullable", json!(true));
-        }
-        if flattened.has(Extension::NoFormat) {
-            flattened.node.remove("format");
-        }
-        infer_type(&mut flattened);
-        if let Some(message) = known_types::std_type_error(&flattened.node) {
-            flattened.push_error(message);
-        }
-        if let Some(other) = flattened.extensions.get(&Extension::Duplicate).and_then(Value::as_str) {
-            let message = format!(
-                "a flattened type has a field of this JSON name, too ({other}), so that it is encoded twice and cannot be \
-                 decoded; rename one"
-            );
-            flattened.push_error(message);
-        }
-        let at = &Location { floats: at.floats || flattened.has(Extension::Float), ..at.clone() };
-        self.validate_float(&mut flattened, at);
-        validate_key_rule_cost(&mut flattened, at);
-        if !flattened.errors.is_empty() {
-            return self.opaque_node(flattened, at);
-        }
-        let Flattened { mut node, junctors, unique_items, extensions, .. } = flattened;
-        let has = |extension| extensions.get(&extension) == Some(&json!(true));
-        remove_type_of_int_or_string(&mut node);
-        sort_required(&mut node);
-        self.convert_children(&mut node, at);
-        set_list_type(&mut node, unique_items);
-        self.validate_type(&mut node, at, has(Extension::Empty), has(Extension::Schemaless));
-        self.validate_keywords(&node, at);
-        self.validate_ranges(&node, at);
-        self.validate_nullable_enum(&node, at);
-        self.validate_default(&mut node, at);
-        add_junctors(&mut node, junctors);
-        if has(Extension::Nullable) {
-            node.insert(Extension::Nullable.name().to_owned(), json!(true));
-        }
-        node
+/// Returns the structural node.
+pub(super) fn normalize(converter: &mut Converter<'_>, mut flattened: Flattened, at: &Location) -> Node {
+    if let Some(rust) = &at.rust_field {
+        converter.rust_fields.insert(at.path.clone(), rust.clone());
     }
-
-    fn is_root(&self, at: &Location) -> bool {
-        at.path.is_empty() && self.options.root.is_some()
+    validate_root_alternatives(converter, &mut flattened, at);
+    merge_unions(converter, &mut flattened, at);
+    collect_extensions(converter, &flattened, at);
+    apply_each(&mut flattened);
+    if flattened.has(Extension::Nullable) {
+        flattened.merge("nullable", json!(true));
     }
-
-    /// With a status subresource, the server rejects alternatives at the root. They are validated in CEL instead.
-    fn validate_root_alternatives(&self, flattened: &mut Flattened, at: &Location) {
-        if !self.is_root(at) || self.options.root.as_ref().is_some_and(|root| !root.status) {
-            return;
-        }
-        if !flattened.unions.is_empty() && self.options.union_validation == UnionValidation::Schema {
-            flattened.extensions.insert(Extension::Via, json!("cel"));
-        }
-        if !flattened.junctors.is_empty() {
-            flattened.push_error(
-                "the root of an object with a status cannot have `oneOf`, `anyOf` or `not`; use a CEL rule",
-            );
-        }
+    if flattened.has(Extension::NoFormat) {
+        flattened.node.remove("format");
     }
-
-    /// Returns a node for any value if the schema preserves unknown fields. Otherwise reports the errors.
-    fn opaque_node(&mut self, flattened: Flattened, at: &Location) -> Node {
-        if is_true(&flattened.node, PRESERVE) {
-            let preserved_keys = ["description", "example", "externalDocs", "nullable", "title", PRESERVE];
-            return flattened.node.into_iter().filter(|(key, _)| preserved_keys.contains(&key.as_str())).collect();
-        }
-        for error in flattened.errors {
-            self.error(at, error);
-        }
-        Node::new()
+    infer_type(&mut flattened);
+    if let Some(message) = known_types::std_type_error(&flattened.node) {
+        flattened.push_error(message);
     }
-
-    fn collect_extensions(&mut self, flattened: &Flattened, at: &Location) {
-        for (extension, value) in
-            flattened.extensions.iter().filter(|(extension, _)| !extension.is_private_to_conversion())
-        {
-            self.extensions.entry(*extension).or_default().insert(at.path.clone(), value.clone());
-        }
+    if let Some(other) = flattened.extensions.get(&Extension::Duplicate).and_then(Value::as_str) {
+        let message = format!(
+            "a flattened type has a field of this JSON name, too ({other}), so that it is encoded twice and cannot be \
+             decoded; rename one"
+        );
+        flattened.push_error(message);
     }
-
-    fn validate_float(&self, flattened: &mut Flattened, at: &Location) {
-        if flattened.get("type") == Some(&json!("number")) && !at.floats && !self.options.allow_floats {
-            flattened.push_error(known_types::FLOAT);
-        }
+    let at = &Location { floats: at.floats || flattened.has(Extension::Float), ..at.clone() };
+    validate_float(converter, &mut flattened, at);
+    validate_key_rule_cost(&mut flattened, at);
+    if !flattened.errors.is_empty() {
+        return opaque_node(converter, flattened, at);
     }
-
-    fn convert_children(&mut self, node: &mut Node, at: &Location) {
-        if let Some(Value::Object(properties)) = node.get_mut("properties") {
-            for (name, schema) in properties {
-                let at = at.property(name, schema).with_depth_of(schema);
-                *schema = Value::Object(self.node(&schema.take(), &at));
-            }
-        }
-        let cardinality = if node.contains_key("maxItems") { Cardinality::Bounded } else { Cardinality::Unbounded };
-        if let Some(items) = node.get_mut("items") {
-            *items = Value::Object(self.element(&items.take(), at, ("[]", cardinality)));
-        } else if node.get("type") == Some(&json!("array")) {
-            self.error(at, "an array without items has no structural schema; specify its items");
-        }
-        self.convert_map_values(node, at);
+    let Flattened { mut node, junctors, unique_items, extensions, .. } = flattened;
+    let has = |extension| extensions.get(&extension) == Some(&json!(true));
+    remove_type_of_int_or_string(&mut node);
+    sort_required(&mut node);
+    convert_children(converter, &mut node, at);
+    set_list_type(&mut node, unique_items);
+    validate_type(converter, &mut node, at, has(Extension::Empty), has(Extension::Schemaless));
+    validate_keywords(converter, &node, at);
+    validate_ranges(converter, &node, at);
+    validate_nullable_enum(converter, &node, at);
+    validate_default(converter, &mut node, at);
+    add_junctors(&mut node, junctors);
+    if has(Extension::Nullable) {
+        node.insert(Extension::Nullable.name().to_owned(), json!(true));
     }
+    node
+}
 
-    /// Converts the schema of list items or map values. A `None` in a list or a map is null, because it cannot be
-    /// absent.
-    fn element(&mut self, schema: &Value, at: &Location, (segment, cardinality): (&str, Cardinality)) -> Node {
-        let child =
-            Location { cardinality: cardinality.max(at.cardinality), ..at.child(segment).with_depth_of(schema) };
-        if !self.count_node(&child) {
-            return Node::new();
-        }
-        let open = self.open_references.len();
-        let mut flattened = self.flatten(schema, &child);
-        if flattened.has(Extension::Byte) && segment == "[]" {
-            self.error(at, known_types::BYTES);
-        }
-        if flattened.accepts_null {
-            flattened.merge("nullable", json!(true));
-        }
-        let node = self.normalize(flattened, &child);
-        self.open_references.truncate(open);
-        node
+fn is_root(converter: &Converter<'_>, at: &Location) -> bool {
+    at.path.is_empty() && converter.options.root.is_some()
+}
+
+/// With a status subresource, the server rejects alternatives at the root. They are validated in CEL instead.
+fn validate_root_alternatives(converter: &Converter<'_>, flattened: &mut Flattened, at: &Location) {
+    if !is_root(converter, at) || converter.options.root.as_ref().is_some_and(|root| !root.status) {
+        return;
     }
-
-    fn convert_map_values(&mut self, node: &mut Node, at: &Location) {
-        let Some(schema) = node.remove("additionalProperties") else { return };
-        let cardinality =
-            if node.contains_key("maxProperties") { Cardinality::Bounded } else { Cardinality::Unbounded };
-        let schema = self.element(&schema, at, ("{}", cardinality));
-        if !node.contains_key("properties") && !self.is_root(at) {
-            node.insert("additionalProperties".to_owned(), Value::Object(schema));
-        } else if schema.contains_key(PRESERVE) {
-            node.insert(PRESERVE.to_owned(), json!(true));
-        } else {
-            let message = "fields beside a flattened map have no structural schema unless its values are \
-                           `serde_json::Value`; use a separate field for the map";
-            self.error(at, message);
-        }
+    if !flattened.unions.is_empty() && converter.options.union_validation == UnionValidation::Schema {
+        flattened.extensions.insert(Extension::Via, json!("cel"));
     }
-
-    /// Validates that the node has a type. A node without constraints accepts any JSON, and an object without fields
-    /// any object.
-    fn validate_type(&mut self, node: &mut Node, at: &Location, is_empty: bool, is_schemaless: bool) {
-        let is_root = self.is_root(at);
-        let bare_object = node.get("type") == Some(&json!("object"))
-            && !["properties", "additionalProperties"].iter().any(|key| node.contains_key(*key));
-        if bare_object && !is_empty && !is_root {
-            node.insert(PRESERVE.to_owned(), json!(true));
-        }
-        if is_root || ["type", INT_OR_STRING, PRESERVE].iter().any(|key| node.contains_key(*key)) {
-            return;
-        }
-        let annotations = ["default", "description", "example", "externalDocs", "nullable", "title"];
-        if is_schemaless || node.keys().all(|key| annotations.contains(&key.as_str())) {
-            node.insert(PRESERVE.to_owned(), json!(true));
-        } else {
-            let message =
-                "its JSON type is unknown; derive `JsonSchema`, or specify it with `#[schemars(with = \"..\")]`";
-            self.error(at, message);
-        }
-    }
-
-    /// Validates that no range is empty.
-    fn validate_ranges(&mut self, node: &Node, at: &Location) {
-        for (min_key, max_key) in [
-            ("minimum", "maximum"),
-            ("minItems", "maxItems"),
-            ("minLength", "maxLength"),
-            ("minProperties", "maxProperties"),
-        ] {
-            let (Some(min), Some(max)) = (node.get(min_key), node.get(max_key)) else { continue };
-            let is_exclusive = is_true(node, "exclusiveMinimum") || is_true(node, "exclusiveMaximum");
-            let problem = if min.as_f64() > max.as_f64() {
-                format!("`{min_key}` {min} exceeds `{max_key}` {max}")
-            } else if min_key == "minimum" && is_exclusive && min.as_f64() == max.as_f64() {
-                format!("`{min_key}` {min} equals `{max_key}` {max}, and one of them is exclusive")
-            } else {
-                continue;
-            };
-            self.error(at, format!("empty range: {problem}; correct one of them"));
-        }
-    }
-
-    /// Validates that a field with an `enum` is not nullable: the server rejects null even if it is an enum value.
-    fn validate_nullable_enum(&mut self, node: &Node, at: &Location) {
-        if node.contains_key("enum") && is_true(node, "nullable") {
-            self.error(at, "the API server rejects null for a field with an `enum`; add an enum value for it");
-        }
-    }
-
-    /// Validates the default, because the server rejects a definition with an invalid default.
-    fn validate_default(&mut self, node: &mut Node, at: &Location) {
-        let Some(mut given) = node.remove("default") else { return };
-        default::prune_nulls(&mut given, node);
-        if given.is_null() {
-            return;
-        }
-        if let (Some("set"), Value::Array(items)) = (node.get(LIST_TYPE).and_then(Value::as_str), &mut given) {
-            items.sort_by_cached_key(Value::to_string);
-        }
-        if let Some(invalid) = default::validate(&given, node) {
-            self.error(at, format!("{invalid}; change the default or the constraint"));
-        }
-        node.insert("default".to_owned(), given);
-    }
-
-    /// Validates that the server supports all keywords.
-    fn validate_keywords(&mut self, node: &Node, at: &Location) {
-        for key in node.keys().filter(|key| !KEYWORDS.contains(&key.as_str())) {
-            self.error(at, format!("the API server does not support the schema keyword `{key}`; remove or correct it"));
-        }
+    if !flattened.junctors.is_empty() {
+        flattened
+            .push_error("the root of an object with a status cannot have `oneOf`, `anyOf` or `not`; use a CEL rule");
     }
 }
 
+/// Returns a node for any value if the schema preserves unknown fields. Otherwise reports the errors.
+fn opaque_node(converter: &mut Converter<'_>, flattened: Flattened, at: &Location) -> Node {
+    if is_true(&flattened.node, PRESERVE) {
+        let preserved_keys = ["description", "example", "externalDocs", "nullable", "title", PRESERVE];
+        return flattened.node.into_iter().filter(|(key, _)| preserved_keys.contains(&key.as_str())).collect();
+    }
+    for error in flattened.errors {
+        converter.error(at, error);
+    }
+    Node::new()
+}
+
+fn collect_extensions(converter: &mut Converter<'_>, flattened: &Flattened, at: &Location) {
+    for (extension, value) in flattened.extensions.iter().filter(|(extension, _)| !extension.is_private_to_conversion())
+    {
+        converter.extensions.entry(*extension).or_default().insert(at.path.clone(), value.clone());
+    }
+}
+
+fn validate_float(converter: &Converter<'_>, flattened: &mut Flattened, at: &Location) {
+    if flattened.get("type") == Some(&json!("number")) && !at.floats && !converter.options.allow_floats {
+        flattened.push_error(known_types::FLOAT);
+    }
+}
+
+fn convert_children(converter: &mut Converter<'_>, node: &mut Node, at: &Location) {
+    if let Some(Value::Object(properties)) = node.get_mut("properties") {
+        for (name, schema) in properties {
+            let at = at.property(name, schema).with_depth_of(schema);
+            *schema = Value::Object(converter.node(&schema.take(), &at));
+        }
+    }
+    let cardinality = if node.contains_key("maxItems") { Cardinality::Bounded } else { Cardinality::Unbounded };
+    if let Some(items) = node.get_mut("items") {
+        *items = Value::Object(convert_element(converter, &items.take(), at, ("[]", cardinality)));
+    } else if node.get("type") == Some(&json!("array")) {
+        converter.error(at, "an array without items has no structural schema; specify its items");
+    }
+    convert_map_values(converter, node, at);
+}
+
+/// Converts the schema of list items or map values. A `None` in a list or a map is null, because it cannot be
+/// absent.
+fn convert_element(
+    converter: &mut Converter<'_>,
+    schema: &Value,
+    at: &Location,
+    (segment, cardinality): (&str, Cardinality),
+) -> Node {
+    let child = Location { cardinality: cardinality.max(at.cardinality), ..at.child(segment).with_depth_of(schema) };
+    if !converter.count_node(&child) {
+        return Node::new();
+    }
+    let open = converter.open_references.len();
+    let mut flattened = flatten(converter, schema, &child);
+    if flattened.has(Extension::Byte) && segment == "[]" {
+        converter.error(at, known_types::BYTES);
+    }
+    if flattened.accepts_null {
+        flattened.merge("nullable", json!(true));
+    }
+    let node = normalize(converter, flattened, &child);
+    converter.open_references.truncate(open);
+    node
+}
+
+fn convert_map_values(converter: &mut Converter<'_>, node: &mut Node, at: &Location) {
+    let Some(schema) = node.remove("additionalProperties") else { return };
+    let cardinality = if node.contains_key("maxProperties") { Cardinality::Bounded } else { Cardinality::Unbounded };
+    let schema = convert_element(converter, &schema, at, ("{}", cardinality));
+    if !node.contains_key("properties") && !is_root(converter, at) {
+        node.insert("additionalProperties".to_owned(), Value::Object(schema));
+    } else if schema.contains_key(PRESERVE) {
+        node.insert(PRESERVE.to_owned(), json!(true));
+    } else {
+        let message = "fields beside a flattened map have no structural schema unless its values are \
+                       `serde_json::Value`; use a separate field for the map";
+        converter.error(at, message);
+    }
+}
+
+/// Validates that the node has a type. A node without constraints accepts any JSON, and an object without fields
+/// any object.
+fn validate_type(converter: &mut Converter<'_>, node: &mut Node, at: &Location, is_empty: bool, is_schemaless: bool) {
+    let is_root = is_root(converter, at);
+    let bare_object = node.get("type") == Some(&json!("object"))
+        && !["properties", "additionalProperties"].iter().any(|key| node.contains_key(*key));
+    if bare_object && !is_empty && !is_root {
+        node.insert(PRESERVE.to_owned(), json!(true));
+    }
+    if is_root || ["type", INT_OR_STRING, PRESERVE].iter().any(|key| node.contains_key(*key)) {
+        return;
+    }
+    let annotations = ["default", "description", "example", "externalDocs", "nullable", "title"];
+    if is_schemaless || node.keys().all(|key| annotations.contains(&key.as_str())) {
+        node.insert(PRESERVE.to_owned(), json!(true));
+    } else {
+        let message = "its JSON type is unknown; derive `JsonSchema`, or specify it with `#[schemars(with = \"..\")]`";
+        converter.error(at, message);
+    }
+}
+
+/// Validates that no range is empty.
+fn validate_ranges(converter: &mut Converter<'_>, node: &Node, at: &Location) {
+    for (min_key, max_key) in [
+        ("minimum", "maximum"),
+        ("minItems", "maxItems"),
+        ("minLength", "maxLength"),
+        ("minProperties", "maxProperties"),
+    ] {
+        let (Some(min), Some(max)) = (node.get(min_key), node.get(max_key)) else { continue };
+        let is_exclusive = is_true(node, "exclusiveMinimum") || is_true(node, "exclusiveMaximum");
+        let problem = if min.as_f64() > max.as_f64() {
+            format!("`{min_key}` {min} exceeds `{max_key}` {max}")
+        } else if min_key == "minimum" && is_exclusive && min.as_f64() == max.as_f64() {
+            format!("`{min_key}` {min} equals `{max_key}` {max}, and one of them is exclusive")
+        } else {
+            continue;
+        };
+        converter.error(at, format!("empty range: {problem}; correct one of them"));
+    }
+}
+
+/// Validates that a field with an `enum` is not nullable: the server rejects null even if it is an enum value.
+fn validate_nullable_enum(converter: &mut Converter<'_>, node: &Node, at: &Location) {
+    if node.contains_key("enum") && is_true(node, "nullable") {
+        converter.error(at, "the API server rejects null for a field with an `enum`; add an enum value for it");
+    }
+}
+
+/// Validates the default, because the server rejects a definition with an invalid default.
+fn validate_default(converter: &mut Converter<'_>, node: &mut Node, at: &Location) {
+    let Some(mut given) = node.remove("default") else { return };
+    default::prune_nulls(&mut given, node);
+    if given.is_null() {
+        return;
+    }
+    if let (Some("set"), Value::Array(items)) = (node.get(LIST_TYPE).and_then(Value::as_str), &mut given) {
+        items.sort_by_cached_key(Value::to_string);
+    }
+    if let Some(invalid) = default::validate(&given, node) {
+        converter.error(at, format!("{invalid}; change the default or the constraint"));
+    }
+    node.insert("default".to_owned(), given);
+}
+
+/// Validates that the server supports all keywords.
+fn validate_keywords(converter: &mut Converter<'_>, node: &Node, at: &Location) {
+    for key in node.keys().filter(|key| !KEYWORDS.contains(&key.as_str())) {
+        converter
+            .error(at, format!("the API server does not support the schema keyword `{key}`; remove or correct it"));
+    }
+}
 /// Validates that the cost of a rule about map keys is limited.
 fn validate_key_rule_cost(flattened: &mut Flattened, at: &Location) {
     let is_bounded = flattened.get("maxProperties").is_some();

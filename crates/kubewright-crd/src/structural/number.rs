@@ -3,7 +3,7 @@
 use kubewright_names::extension::Extension;
 use serde_json::{Value, json};
 
-use super::{Node, flatten::Flattened};
+use super::{Node, flattened::Flattened};
 
 /// Converts exclusive bounds: JSON Schema has a number, a structural schema has a boolean and `minimum` or `maximum`.
 pub(super) fn convert_exclusive_bounds(node: &mut Node) {

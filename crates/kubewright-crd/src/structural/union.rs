@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 
 use super::{
     Converter, INT_OR_STRING, Node, PRESERVE, RULES, UnionValidation, cel_rule,
-    flatten::Flattened,
+    flatten::flatten,
+    flattened::{Flattened, Union},
     location::Location,
     merge::without_annotations,
     strings,
@@ -16,211 +17,180 @@ use super::{
     variant::{different_types, validate_same_type, variant_name},
 };
 
-/// Alternatives that are not converted.
-#[derive(Clone, Debug)]
-pub(super) struct Union {
-    /// Whether exactly one must match, otherwise at least one.
-    exactly_one: bool,
-    alternatives: Vec<Value>,
-}
-
-impl Union {
-    pub(super) fn new(key: &str, alternatives: &[&Value]) -> Self {
-        Union { exactly_one: key == "oneOf", alternatives: alternatives.iter().map(|one| (*one).clone()).collect() }
-    }
-}
-
 /// The merged node, and the value validations of each alternative.
 type Merged = Result<(Flattened, Vec<Node>), String>;
 
-impl Converter<'_> {
-    /// Merges the alternatives of a node into it.
-    pub(super) fn merge_unions(&mut self, flattened: &mut Flattened, at: &Location) {
-        let validation = self.union_validation(flattened);
-        self.merge_unions_with(flattened, at, validation);
-    }
+/// Merges the alternatives of a node into it.
+pub(super) fn merge_unions(converter: &mut Converter<'_>, flattened: &mut Flattened, at: &Location) {
+    let validation = union_validation(converter, flattened);
+    merge_unions_with(converter, flattened, at, validation);
+}
 
-    fn merge_unions_with(&mut self, flattened: &mut Flattened, at: &Location, validation: UnionValidation) {
-        for union in std::mem::take(&mut flattened.unions) {
-            if let Err(message) = self.merge_union(flattened, union, at, validation) {
-                flattened.push_error(message);
+fn merge_unions_with(
+    converter: &mut Converter<'_>,
+    flattened: &mut Flattened,
+    at: &Location,
+    validation: UnionValidation,
+) {
+    for union in std::mem::take(&mut flattened.unions) {
+        if let Err(message) = merge_union(converter, flattened, union, at, validation) {
+            flattened.push_error(message);
+        }
+    }
+}
+
+fn merge_union(
+    converter: &mut Converter<'_>,
+    flattened: &mut Flattened,
+    union: Union,
+    at: &Location,
+    validation: UnionValidation,
+) -> Result<(), String> {
+    let nested = at.nested();
+    let (absent, alternatives): (Vec<Value>, Vec<Value>) = union.alternatives.into_iter().partition(is_absent);
+    let all = flatten_alternatives(converter, alternatives.iter(), &nested);
+    flattened.accepts_null |= all.iter().any(|one| one.accepts_null);
+    if all.iter().any(accepts_any_value) {
+        flattened.merge(PRESERVE, json!(true));
+        return Ok(());
+    }
+    let (mut merged, mut branches) = combine(converter, all, &nested)?;
+    if !absent.is_empty() && !merged.is_object() {
+        flattened.merge(PRESERVE, json!(true));
+        return Ok(());
+    }
+    if !absent.is_empty() {
+        move_required_to_branches(&mut merged, &mut branches);
+    }
+    let own_fields: Vec<String> = merged.properties().map(|(name, _)| name.clone()).collect();
+    merged.node.retain(|key, _| !["description", "title"].contains(&key.as_str()) || !flattened.node.contains_key(key));
+    flattened.merge_all(merged.node);
+    flattened.errors.extend(merged.errors);
+    flattened.junctors.extend(merged.junctors);
+    let absent = (!absent.is_empty()).then_some(own_fields);
+    add_union_validation(flattened, branches, union.exactly_one, absent, validation)
+}
+
+/// Merges the conjuncts of each alternative. The definitions that one refers to are not open for the others.
+fn flatten_alternatives<'b>(
+    converter: &mut Converter<'_>,
+    alternatives: impl Iterator<Item = &'b Value>,
+    at: &Location,
+) -> Vec<Flattened> {
+    let enclosing = converter.open_references.len();
+    let mut opened: Vec<String> = Vec::new();
+    let mut all = Vec::new();
+    for alternative in alternatives {
+        all.push(flatten(converter, alternative, at));
+        let own = converter.open_references.split_off(enclosing);
+        for (i, name) in own.iter().enumerate() {
+            let count = |names: &[String]| names.iter().filter(|other| *other == name).count();
+            if count(&opened) < count(&own[..=i]) {
+                opened.push(name.clone());
             }
         }
     }
+    // The children of all of them are within these definitions.
+    converter.open_references.extend(opened);
+    all
+}
 
-    fn merge_union(
-        &mut self,
-        flattened: &mut Flattened,
-        union: Union,
-        at: &Location,
-        validation: UnionValidation,
-    ) -> Result<(), String> {
-        let nested = at.nested();
-        let (absent, alternatives): (Vec<Value>, Vec<Value>) = union.alternatives.into_iter().partition(is_absent);
-        let all = self.flatten_alternatives(alternatives.iter(), &nested);
-        flattened.accepts_null |= all.iter().any(|one| one.accepts_null);
-        if all.iter().any(accepts_any_value) {
-            flattened.merge(PRESERVE, json!(true));
-            return Ok(());
-        }
-        let (mut merged, mut branches) = self.combine(all, &nested)?;
-        if !absent.is_empty() && !is_object(&merged) {
-            flattened.merge(PRESERVE, json!(true));
-            return Ok(());
-        }
-        if !absent.is_empty() {
-            move_required_to_branches(&mut merged, &mut branches);
-        }
-        let own_fields: Vec<String> = properties(&merged).map(|(name, _)| name.clone()).collect();
-        merged
-            .node
-            .retain(|key, _| !["description", "title"].contains(&key.as_str()) || !flattened.node.contains_key(key));
-        flattened.merge_all(merged.node);
-        flattened.errors.extend(merged.errors);
-        flattened.junctors.extend(merged.junctors);
-        let absent = (!absent.is_empty()).then_some(own_fields);
-        add_union_validation(flattened, branches, union.exactly_one, absent, validation)
+fn union_validation(converter: &Converter<'_>, flattened: &Flattened) -> UnionValidation {
+    match flattened.extensions.get(&Extension::Via).and_then(Value::as_str) {
+        Some("cel") => UnionValidation::Cel,
+        Some(_) => UnionValidation::Schema,
+        None => converter.options.union_validation,
     }
+}
 
-    /// Merges the conjuncts of each alternative. The definitions that one refers to are not open for the others.
-    fn flatten_alternatives<'b>(
-        &mut self,
-        alternatives: impl Iterator<Item = &'b Value>,
-        at: &Location,
-    ) -> Vec<Flattened> {
-        let enclosing = self.open_references.len();
-        let mut opened: Vec<String> = Vec::new();
-        let mut all = Vec::new();
-        for alternative in alternatives {
-            all.push(self.flatten(alternative, at));
-            let own = self.open_references.split_off(enclosing);
-            for (i, name) in own.iter().enumerate() {
-                let count = |names: &[String]| names.iter().filter(|other| *other == name).count();
-                if count(&opened) < count(&own[..=i]) {
-                    opened.push(name.clone());
-                }
-            }
+/// Merges all alternatives into one node.
+fn combine(converter: &mut Converter<'_>, mut all: Vec<Flattened>, at: &Location) -> Merged {
+    for flattened in &mut all {
+        if !converter.count_node(at) {
+            return Err("too many nested alternatives; make the enum smaller".to_owned());
         }
-        // The children of all of them are within these definitions.
-        self.open_references.extend(opened);
-        all
-    }
-
-    fn union_validation(&self, flattened: &Flattened) -> UnionValidation {
-        match flattened.extensions.get(&Extension::Via).and_then(Value::as_str) {
-            Some("cel") => UnionValidation::Cel,
-            Some(_) => UnionValidation::Schema,
-            None => self.options.union_validation,
+        merge_unions_with(converter, flattened, at, UnionValidation::Schema);
+        if let Some(error) = flattened.errors.first() {
+            return Err(error.clone());
         }
     }
+    let types: BTreeSet<&str> = all.iter().map(Flattened::json_type).collect();
+    match types.into_iter().collect::<Vec<_>>().as_slice() {
+        ["object"] => objects(converter, all, at),
+        ["array"] => arrays(&all),
+        ["any"] => Ok((any_value(), vec![Node::new(); all.len()])),
+        [name @ ("boolean" | "integer" | "number" | "string")] => scalars(&all, name),
+        ["integer", "number"] => scalars(&all, "number"),
+        ["integer", "string"] | ["int-or-string", ..] | ["integer", "int-or-string", ..] => int_or_string(&all),
+        _ => Err(different_types(&all)),
+    }
+}
 
-    /// Merges all alternatives into one node.
-    fn combine(&mut self, mut all: Vec<Flattened>, at: &Location) -> Merged {
-        for flattened in &mut all {
-            if !self.count_node(at) {
-                return Err("too many nested alternatives; make the enum smaller".to_owned());
-            }
-            self.merge_unions_with(flattened, at, UnionValidation::Schema);
-            if let Some(error) = flattened.errors.first() {
-                return Err(error.clone());
-            }
-        }
-        let types: BTreeSet<&str> = all.iter().map(json_type).collect();
-        match types.into_iter().collect::<Vec<_>>().as_slice() {
-            ["object"] => self.objects(all, at),
-            ["array"] => arrays(&all),
-            ["any"] => Ok((any_value(), vec![Node::new(); all.len()])),
-            [name @ ("boolean" | "integer" | "number" | "string")] => scalars(&all, name),
-            ["integer", "number"] => scalars(&all, "number"),
-            ["integer", "string"] | ["int-or-string", ..] | ["integer", "int-or-string", ..] => int_or_string(&all),
-            _ => Err(different_types(&all)),
+/// Merges objects: the result has all fields, and requires those that are required in all.
+fn objects(converter: &mut Converter<'_>, all: Vec<Flattened>, at: &Location) -> Merged {
+    let mut merged = Flattened::default();
+    let mut branches = vec![Node::new(); all.len()];
+    merged.merge("type", json!("object"));
+    merge_keywords(&all, &mut merged, &mut branches)?;
+    merge_rules(&all, &mut merged)?;
+    let mut holders: BTreeMap<String, Vec<(usize, Value)>> = BTreeMap::new();
+    for (i, flattened) in all.iter().enumerate() {
+        for (name, schema) in flattened.properties() {
+            holders.entry(name.clone()).or_default().push((i, with_documentation_of(flattened, name, schema)));
         }
     }
-
-    /// Merges objects: the result has all fields, and requires those that are required in all.
-    fn objects(&mut self, all: Vec<Flattened>, at: &Location) -> Merged {
-        let mut merged = Flattened::default();
-        let mut branches = vec![Node::new(); all.len()];
-        merged.merge("type", json!("object"));
-        merge_keywords(&all, &mut merged, &mut branches)?;
-        merge_rules(&all, &mut merged)?;
-        let mut holders: BTreeMap<String, Vec<(usize, Value)>> = BTreeMap::new();
-        for (i, flattened) in all.iter().enumerate() {
-            for (name, schema) in properties(flattened) {
-                holders.entry(name.clone()).or_default().push((i, with_documentation_of(flattened, name, schema)));
-            }
-        }
-        let mut declared = Node::new();
-        for (name, holders) in holders {
-            let in_all = holders.len() == all.len();
-            let (mut schema, validations) =
-                self.field(&holders, &all, at).map_err(|message| format!("the field `{name}` {message}"))?;
-            // The server would set the default of one variant in objects of all others.
-            if let (false, Value::Object(schema)) = (in_all, &mut schema) {
-                schema.remove("default");
-            }
-            for ((i, _), validation) in holders.iter().zip(validations).filter(|(_, one)| !one.is_empty()) {
-                if let Value::Object(fields) = branches[*i].entry("properties").or_insert_with(|| json!({})) {
-                    fields.insert(name.clone(), Value::Object(validation));
-                }
-            }
-            declared.insert(name, schema);
-        }
-        if !declared.is_empty() {
-            merged.merge("properties", Value::Object(declared));
-        }
-        merge_required(&all, &mut merged, &mut branches);
-        for (branch, flattened) in branches.iter_mut().zip(&all) {
-            add_junctors(branch, flattened.junctors.clone());
-        }
-        Ok((merged, branches))
-    }
-
-    /// Merges a field of several alternatives.
-    fn field(
-        &mut self,
-        holders: &[(usize, Value)],
-        variants: &[Flattened],
-        at: &Location,
-    ) -> Result<(Value, Vec<Node>), String> {
-        let (_, first) = &holders[0];
-        let documentation =
-            join_descriptions(holders.iter().filter_map(|(_, schema)| schema.get("description")?.as_str()));
+    let mut declared = Node::new();
+    for (name, holders) in holders {
+        let in_all = holders.len() == all.len();
         let (mut schema, validations) =
-            if holders.iter().all(|(_, schema)| without_annotations(schema) == without_annotations(first)) {
-                (first.clone(), Vec::new())
-            } else {
-                let nested = at.nested();
-                let all = self.flatten_alternatives(holders.iter().map(|(_, schema)| schema), &nested);
-                let names: Vec<String> = holders.iter().map(|(i, _)| variant_name(variants, *i)).collect();
-                validate_same_type(&all, &names)?;
-                let conflict = |message| format!("differs between {}: {message}", names.join(" and "));
-                let (merged, validations) = self.combine(all, &nested).map_err(conflict)?;
-                (to_schema(merged, first), validations)
-            };
-        if let (false, Value::Object(schema)) = (documentation.is_empty(), &mut schema) {
-            schema.insert("description".to_owned(), json!(documentation));
+            merge_field(converter, &holders, &all, at).map_err(|message| format!("the field `{name}` {message}"))?;
+        // The server would set the default of one variant in objects of all others.
+        if let (false, Value::Object(schema)) = (in_all, &mut schema) {
+            schema.remove("default");
         }
-        Ok((schema, validations))
+        for ((i, _), validation) in holders.iter().zip(validations).filter(|(_, one)| !one.is_empty()) {
+            if let Value::Object(fields) = branches[*i].entry("properties").or_insert_with(|| json!({})) {
+                fields.insert(name.clone(), Value::Object(validation));
+            }
+        }
+        declared.insert(name, schema);
     }
-}
-
-/// Returns the JSON type of an alternative.
-pub(super) fn json_type(flattened: &Flattened) -> &str {
-    match flattened.get("type").and_then(Value::as_str) {
-        Some(name) => name,
-        None if flattened.get(INT_OR_STRING).is_some() => "int-or-string",
-        None if is_object(flattened) => "object",
-        None if flattened.get("items").is_some() => "array",
-        None => "any",
+    if !declared.is_empty() {
+        merged.merge("properties", Value::Object(declared));
     }
+    merge_required(&all, &mut merged, &mut branches);
+    for (branch, flattened) in branches.iter_mut().zip(&all) {
+        add_junctors(branch, flattened.junctors.clone());
+    }
+    Ok((merged, branches))
 }
 
-fn is_object(flattened: &Flattened) -> bool {
-    flattened.get("type") == Some(&json!("object"))
-        || ["properties", "additionalProperties"].iter().any(|key| flattened.get(key).is_some())
+/// Merges a field of several alternatives.
+fn merge_field(
+    converter: &mut Converter<'_>,
+    holders: &[(usize, Value)],
+    variants: &[Flattened],
+    at: &Location,
+) -> Result<(Value, Vec<Node>), String> {
+    let (_, first) = &holders[0];
+    let documentation = join_descriptions(holders.iter().filter_map(|(_, schema)| schema.get("description")?.as_str()));
+    let (mut schema, validations) =
+        if holders.iter().all(|(_, schema)| without_annotations(schema) == without_annotations(first)) {
+            (first.clone(), Vec::new())
+        } else {
+            let nested = at.nested();
+            let all = flatten_alternatives(converter, holders.iter().map(|(_, schema)| schema), &nested);
+            let names: Vec<String> = holders.iter().map(|(i, _)| variant_name(variants, *i)).collect();
+            validate_same_type(&all, &names)?;
+            let conflict = |message| format!("differs between {}: {message}", names.join(" and "));
+            let (merged, validations) = combine(converter, all, &nested).map_err(conflict)?;
+            (to_schema(merged, first), validations)
+        };
+    if let (false, Value::Object(schema)) = (documentation.is_empty(), &mut schema) {
+        schema.insert("description".to_owned(), json!(documentation));
+    }
+    Ok((schema, validations))
 }
-
 /// Whether an alternative is that of an absent value, which schemars adds for a flattened `Option`.
 fn is_absent(alternative: &Value) -> bool {
     alternative.as_object().is_some_and(Node::is_empty)
@@ -237,15 +207,11 @@ fn any_value() -> Flattened {
     flattened
 }
 
-pub(super) fn properties(flattened: &Flattened) -> impl Iterator<Item = (&String, &Value)> {
-    flattened.get("properties").and_then(Value::as_object).into_iter().flatten()
-}
-
 /// Merges the keywords of alternatives, except for their fields. Different value validations are added to the branches.
 fn merge_keywords(all: &[Flattened], merged: &mut Flattened, branches: &mut [Node]) -> Result<(), String> {
     let keys: BTreeSet<&String> = all.iter().flat_map(|flattened| flattened.node.keys()).collect();
     let documentation = join_descriptions(all.iter().filter_map(|flattened| flattened.get("description")?.as_str()));
-    let has_single_field = all.iter().all(|flattened| properties(flattened).count() == 1);
+    let has_single_field = all.iter().all(|flattened| flattened.properties().count() == 1);
     if !documentation.is_empty() && !has_single_field {
         merged.merge("description", json!(documentation));
     }
@@ -279,14 +245,15 @@ fn merge_rules(all: &[Flattened], merged: &mut Flattened) -> Result<(), String> 
         }
         return Ok(());
     }
-    let tag = properties(&all[0])
+    let tag = all[0]
+        .properties()
         .map(|(name, _)| name)
-        .find(|name| all.iter().all(|flattened| tag_value(flattened, name).is_some()));
+        .find(|name| all.iter().all(|flattened| flattened.tag_value(name).is_some()));
     let Some(tag) = tag else {
         return Err("a rule on a variant needs a tag as its condition; put it on the struct of the variant".to_owned());
     };
     for flattened in all {
-        let guard = crate::cel::escape(tag).zip(tag_value(flattened, tag).and_then(cel_rule::scalar));
+        let guard = crate::cel::escape(tag).zip(flattened.tag_value(tag).and_then(cel_rule::scalar));
         for rule in flattened.get(RULES).and_then(Value::as_array).into_iter().flatten() {
             let text = rule.get("rule").and_then(Value::as_str);
             let (Some((name, tag_value)), Some(text)) = (&guard, text) else { continue };
@@ -298,24 +265,13 @@ fn merge_rules(all: &[Flattened], merged: &mut Flattened) -> Result<(), String> 
     Ok(())
 }
 
-/// Returns the only allowed value of a required field: the tag of an alternative.
-pub(super) fn tag_value<'a>(flattened: &'a Flattened, name: &str) -> Option<&'a Value> {
-    let schema = flattened.get("properties")?.get(name)?;
-    let is_required = strings(flattened.get("required")).any(|required| required == name);
-    let tag_value = schema.get("const").or_else(|| match schema.get("enum")?.as_array()?.as_slice() {
-        [only] => Some(only),
-        _ => None,
-    });
-    tag_value.filter(|_| is_required)
-}
-
 /// Adds the documentation of a variant to its only field.
 fn with_documentation_of(flattened: &Flattened, name: &str, schema: &Value) -> Value {
     let has_single_field =
-        properties(flattened).count() == 1 && strings(flattened.get("required")).any(|required| required == name);
+        flattened.properties().count() == 1 && strings(flattened.get("required")).any(|required| required == name);
     let mut schema = schema.clone();
     if let (true, Some(documentation)) =
-        (has_single_field && tag_value(flattened, name).is_none(), flattened.get("description"))
+        (has_single_field && flattened.tag_value(name).is_none(), flattened.get("description"))
     {
         match &mut schema {
             Value::Object(schema) => drop(schema.entry("description").or_insert_with(|| documentation.clone())),
@@ -416,7 +372,7 @@ fn int_or_string(all: &[Flattened]) -> Merged {
     let mut merged = Flattened::default();
     merged.merge(INT_OR_STRING, json!(true));
     for flattened in all {
-        if !["integer", "string", "int-or-string"].contains(&json_type(flattened)) || !flattened.junctors.is_empty() {
+        if !["integer", "string", "int-or-string"].contains(&flattened.json_type()) || !flattened.junctors.is_empty() {
             return Err(different_types(all));
         }
         if flattened.get("enum").is_some() {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Node, UnionValidation, cel_rule, flatten::Flattened, strings};
+use super::{Node, UnionValidation, cel_rule, flattened::Flattened, strings};
 
 /// Adds a validation to the node that one of the branches matches. If `absent` is set, an object without any of these
 /// fields is valid, too.

@@ -2,17 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use super::{
-    flatten::Flattened,
-    union::{json_type, properties, tag_value},
-};
+use super::flattened::Flattened;
 
 /// Returns the name of a variant: its name in Rust, its tag, its only field, or its index.
 pub(super) fn variant_name(all: &[Flattened], i: usize) -> String {
     let flattened = &all[i];
-    let tag = properties(flattened).find_map(|(name, _)| tag_value(flattened, name)?.as_str());
+    let tag = flattened.properties().find_map(|(name, _)| flattened.tag_value(name)?.as_str());
     let single_field = |flattened: &Flattened| {
-        properties(flattened).next().filter(|_| properties(flattened).count() == 1).map(|(name, _)| name.clone())
+        flattened.properties().next().filter(|_| flattened.properties().count() == 1).map(|(name, _)| name.clone())
     };
     let is_unique = all.iter().filter(|other| single_field(other) == single_field(flattened)).count() == 1;
     let single_field = single_field(flattened).filter(|_| is_unique);
@@ -25,8 +22,8 @@ pub(super) fn variant_name(all: &[Flattened], i: usize) -> String {
 
 /// Returns the error of alternatives with different types.
 pub(super) fn different_types(all: &[Flattened]) -> String {
-    let unit = all.iter().position(|flattened| json_type(flattened) == "string" && flattened.get("enum").is_some());
-    if let (Some(unit), true) = (unit, all.iter().any(|flattened| json_type(flattened) == "object")) {
+    let unit = all.iter().position(|flattened| flattened.json_type() == "string" && flattened.get("enum").is_some());
+    if let (Some(unit), true) = (unit, all.iter().any(|flattened| flattened.json_type() == "object")) {
         let name = variant_name(all, unit);
         let bare = name.trim_start_matches("variant ").trim_matches('`').to_owned();
         return format!(
@@ -35,7 +32,7 @@ pub(super) fn different_types(all: &[Flattened]) -> String {
         );
     }
     let types: Vec<String> =
-        (0..all.len()).map(|i| format!("{} is of type {}", variant_name(all, i), json_type(&all[i]))).collect();
+        (0..all.len()).map(|i| format!("{} is of type {}", variant_name(all, i), all[i].json_type())).collect();
     format!(
         "{}, and a field must have a single type; use an enum with a struct variant for each type, or accept any \
          value with `#[schema(preserve_unknown_fields)]`",
@@ -47,12 +44,12 @@ pub(super) fn different_types(all: &[Flattened]) -> String {
 /// variant.
 pub(super) fn validate_same_type(all: &[Flattened], names: &[String]) -> Result<(), String> {
     let types: BTreeSet<&str> =
-        all.iter().map(|flattened| if flattened.unions.is_empty() { json_type(flattened) } else { "enum" }).collect();
+        all.iter().map(|flattened| if flattened.unions.is_empty() { flattened.json_type() } else { "enum" }).collect();
     if types.len() == 1 || types == BTreeSet::from(["integer", "number"]) {
         return Ok(());
     }
     let types: Vec<String> =
-        all.iter().zip(names).map(|(flattened, name)| format!("of type {} in {name}", json_type(flattened))).collect();
+        all.iter().zip(names).map(|(flattened, name)| format!("of type {} in {name}", flattened.json_type())).collect();
     Err(format!(
         "is {}, and a field must have a single type; rename one, or accept any value with \
          `#[schema(preserve_unknown_fields)]`",

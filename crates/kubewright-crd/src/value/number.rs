@@ -4,7 +4,7 @@
 
 use serde_json::{Number, Value};
 
-use super::validate::ExpectedType;
+use super::expected_type::ExpectedType;
 use crate::{go, schema::Schema};
 
 /// The bounds of a number.

@@ -7,6 +7,7 @@ use serde_json::{Map, Number, Value};
 use super::{
     child,
     correlation::OldValue,
+    expected_type::ExpectedType,
     format,
     number::{self, Bounds, Violation},
     result::ValidationResult,
@@ -40,46 +41,6 @@ struct SchemaValidator<'a> {
 
 /// An error with its message, by which errors are deduplicated.
 type Error = (String, FieldError);
-
-/// The type that a schema specifies.
-pub(super) struct ExpectedType<'a> {
-    pub(super) types: Vec<&'a str>,
-    /// The format, empty if there is none or if it is not supported.
-    pub(super) format: &'a str,
-}
-
-impl<'a> ExpectedType<'a> {
-    fn has(&self, name: &str) -> bool {
-        self.types.contains(&name)
-    }
-
-    fn has_number(&self) -> bool {
-        self.has("number") || self.has("integer")
-    }
-
-    fn new(schema: Schema<'a>, is_default: bool) -> Self {
-        let type_ = schema.string("type");
-        let format = schema.string("format");
-        if is_default {
-            return Self { types: Some(type_).filter(|type_| !type_.is_empty()).into_iter().collect(), format };
-        }
-        let types = match type_ {
-            _ if schema.is_int_or_string() => vec!["integer", "string"],
-            "" => Vec::new(),
-            type_ => vec![type_],
-        };
-        let format = if format::is_supported_for(type_of_format(&types), format) { format } else { "" };
-        Self { types, format }
-    }
-}
-
-/// Returns the type that determines the supported formats: the only one.
-fn type_of_format<'a>(types: &[&'a str]) -> &'a str {
-    match types {
-        [one] => one,
-        _ => "",
-    }
-}
 
 impl SchemaValidator<'_> {
     /// Returns the path of the field error for a path inside the value.

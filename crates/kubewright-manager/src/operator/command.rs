@@ -1,16 +1,12 @@
 //! The command line of an operator.
 
-use std::{
-    io::{ErrorKind, Write},
-    sync::Arc,
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use clap::{ArgMatches, Args, Command, FromArgMatches, Subcommand};
-use kube::{Client, Config};
-use kubewright_runtime::{metrics::NoopMetrics, retry::client_from_config};
+use kube::Config;
+use kubewright_runtime::metrics::NoopMetrics;
 
-use super::{Operator, ProcessOptions, crds::Crds};
+use super::{Operator, ProcessOptions, crds::Crds, output::print};
 use crate::{
     manager::{BoxError, Manager, Replicas},
     telemetry::Telemetry,
@@ -93,19 +89,5 @@ impl<O: Args + Clone + Send + Sync + 'static> Operator<O> {
     /// Returns the CRDs as YAML; empty without CRDs.
     pub(super) fn definitions_yaml(&self) -> Result<String, BoxError> {
         self.definitions.as_ref().map_or_else(|| Ok(String::new()), |generate| generate())
-    }
-}
-
-/// Returns a client of the cluster of the environment.
-pub(super) async fn client() -> Result<Client, BoxError> {
-    Ok(client_from_config(Config::infer().await?)?)
-}
-
-/// Prints a text with one newline at its end.
-pub(super) fn print(text: &str) -> Result<(), BoxError> {
-    match writeln!(std::io::stdout().lock(), "{}", text.trim_end()) {
-        // The reader has what it needs, such as `head`.
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-        written => Ok(written?),
     }
 }

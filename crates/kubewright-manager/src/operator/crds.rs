@@ -6,8 +6,8 @@ use kubewright_core::description::{ConversionWebhookDescription, WebhookNames};
 
 use super::{
     Operator,
-    command::{client, print},
-    process::unused_config,
+    output::print,
+    process::{client, unused_config},
 };
 use crate::{
     crds::{Definitions, Plan, migrate},

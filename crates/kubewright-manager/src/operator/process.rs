@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use clap::Args;
 use http::Uri;
-use kube::Config;
+use kube::{Client, Config};
 use kubewright_core::description::{OperatorDescription, Permission, Verb};
-use kubewright_runtime::{LeaderElectionConfig, leader_election::unique_identity, metrics::PrometheusMetrics};
+use kubewright_runtime::{
+    LeaderElectionConfig, leader_election::unique_identity, metrics::PrometheusMetrics, retry::client_from_config,
+};
 
 use super::{Operator, ProcessOptions, Setup};
 use crate::{
@@ -18,6 +20,11 @@ use crate::{
 /// Returns a configuration for clients that send no request.
 pub(super) fn unused_config() -> Config {
     Config::new(Uri::from_static("http://localhost"))
+}
+
+/// Returns a client of the cluster of the environment.
+pub(super) async fn client() -> Result<Client, BoxError> {
+    Ok(client_from_config(Config::infer().await?)?)
 }
 
 impl<O: Args + Clone + Send + Sync + 'static> Operator<O> {
@@ -146,7 +153,6 @@ mod tests {
     use http::{Request, Response};
     use http_body_util::Full;
     use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-    use kube::Client;
     use kubewright_runtime::controller::Allow;
 
     use super::*;
