@@ -1,7 +1,10 @@
 //! Folders are layers: a module imports only from its own layer and from those below, and modules have no import
 //! cycles.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::LazyLock,
+};
 
 use tidy::{assert_none, modules, modules::Module};
 
@@ -122,24 +125,32 @@ const CRATES: [Layers; 11] = [
     ),
 ];
 
+/// The modules of each crate of [`CRATES`].
+static MODULES: LazyLock<[Vec<Module>; CRATES.len()]> =
+    LazyLock::new(|| CRATES.map(|(directory, _)| modules::of_crate(directory)));
+
+/// Returns each crate with its layers and its modules.
+fn crates() -> impl Iterator<Item = (Layers, &'static [Module])> {
+    CRATES.into_iter().zip(MODULES.iter().map(Vec::as_slice))
+}
+
 #[test]
 fn modules_import_only_from_below() {
-    for (directory, layers) in CRATES {
+    for ((directory, layers), modules) in crates() {
         let rank = |module: &str| layers.iter().position(|layer| layer.contains(&module));
-        let modules = modules::of_crate(directory);
         assert!(modules.len() > 8, "{directory} has {} modules", modules.len());
         let mut violations = Vec::new();
         for module in modules.iter().filter(|module| !module.path.is_empty()) {
-            let own = &module.path[0];
-            let Some(own_rank) = rank(own) else {
-                violations.push(format!("{}: `{own}` is in no layer", module.file));
+            let source = &module.path[0];
+            let Some(source_rank) = rank(source) else {
+                violations.push(format!("{}: `{source}` is in no layer", module.file));
                 continue;
             };
             for (path, line) in &module.references {
-                let Some(target) = path.first().filter(|target| *target != own) else { continue };
+                let Some(target) = path.first().filter(|target| *target != source) else { continue };
                 match rank(target) {
-                    Some(rank) if rank <= own_rank => {}
-                    Some(_) => violations.push(format!("{}:{line}: `{target}` is above `{own}`", module.file)),
+                    Some(rank) if rank <= source_rank => {}
+                    Some(_) => violations.push(format!("{}:{line}: `{target}` is above `{source}`", module.file)),
                     None => violations.push(format!("{}:{line}: `crate::{target}` is in no layer", module.file)),
                 }
             }
@@ -150,8 +161,8 @@ fn modules_import_only_from_below() {
 
 #[test]
 fn top_level_modules_have_no_import_cycles() {
-    for (directory, _) in CRATES {
-        let circles = circles(&imports(&modules::of_crate(directory), |path| path.get(..1).map(<[_]>::to_vec)));
+    for ((directory, _), modules) in crates() {
+        let circles = circles(&imports(modules, |path| path.get(..1).map(<[_]>::to_vec)));
         assert!(circles.is_empty(), "{directory} has import cycles: {circles:?}");
     }
 }
@@ -167,11 +178,10 @@ const KNOWN_CIRCLES: [&str; 4] = [
 #[test]
 fn files_have_no_import_cycles() {
     let mut found = BTreeSet::new();
-    for (directory, _) in CRATES {
-        let modules = modules::of_crate(directory);
+    for ((directory, _), modules) in crates() {
         let paths: BTreeSet<&Vec<String>> = modules.iter().map(|module| &module.path).collect();
         let file = |path: &[String]| (0..=path.len()).rev().map(|n| path[..n].to_vec()).find(|p| paths.contains(p));
-        for circle in circles(&imports(&modules, file)) {
+        for circle in circles(&imports(modules, file)) {
             let names: Vec<String> = circle.iter().map(|path| path.join("::")).collect();
             found.insert(format!("{directory}: {}", names.join(", ")));
         }
@@ -225,8 +235,7 @@ fn circles(imports: &Imports) -> BTreeSet<BTreeSet<Vec<String>>> {
 
 #[test]
 fn every_layer_exists() {
-    for (directory, layers) in CRATES {
-        let modules = modules::of_crate(directory);
+    for ((directory, layers), modules) in crates() {
         for name in layers.iter().flat_map(|layer| layer.iter()) {
             assert!(modules.iter().any(|module| module.path == [*name]), "{directory} has no module `{name}`");
         }
