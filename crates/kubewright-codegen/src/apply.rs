@@ -19,7 +19,7 @@ pub(crate) struct Configuration {
     /// Its name, such as `WidgetSpecApply`.
     pub(crate) name: Ident,
     /// The configured type for documentation: a name in code font or a link.
-    pub(crate) of: String,
+    pub(crate) target: String,
     /// The documentation of the configured type.
     pub(crate) docs: String,
     /// `#[serde(rename_all = "..")]`
@@ -101,7 +101,7 @@ pub(crate) fn applies_kind(method: &Method) -> bool {
 pub(crate) fn input_configuration(group: &Group, method: &Method) -> Option<TokenStream> {
     match method.input?() {
         Shape::Struct(shape) => {
-            let (client, module, name) = (&group.client, group.ident(), format_ident!("{}Apply", shape.of.name));
+            let (client, module, name) = (&group.client, group.ident(), format_ident!("{}Apply", shape.rust_type.name));
             Some(quote!(#client::applyconfigurations::#module::#name))
         }
         Shape::Kubernetes(schema) => match kubernetes::field_type(&schema) {

@@ -90,7 +90,7 @@ impl Scheme {
     where
         T: Object + DeserializeOwned + k8s_openapi::Resource<Scope: HasScope> + k8s_openapi::Metadata<Ty: Meta>,
     {
-        self.add_as::<T>(Registration::of::<T>())
+        self.add_as::<T>(Registration::new::<T>())
     }
 
     /// Registers a type of a `group_version!`, with its lifecycle. Called by `add_to_scheme` of the version module.
@@ -109,7 +109,7 @@ impl Scheme {
             TypeMeta::Kind(kind) | TypeMeta::KindWithList(kind, _) => kind.lifecycle,
             TypeMeta::List(_) => None,
         };
-        self.add_as::<T>(Registration { lifecycle, ..Registration::of::<T>() })
+        self.add_as::<T>(Registration { lifecycle, ..Registration::new::<T>() })
     }
 
     /// Registers `T` with this registration: for a type that does not implement k8s-openapi's traits.

@@ -36,7 +36,7 @@ fn emit_struct(model: &AppliedType, fields: &[AppliedField]) -> TokenStream {
     let impls = fields.iter().map(|field| field_impl(field, ident, krate));
     let shape = quote! {
         Struct(#krate::apply::Struct {
-            of: #type_data,
+            rust_type: #type_data,
             docs: #docs,
             rename_all: #rename_all,
             fields: &[#(#data),*],

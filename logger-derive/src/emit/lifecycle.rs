@@ -27,7 +27,7 @@ fn data(lifecycle: &Lifecycle, krate: &TokenStream) -> TokenStream {
         (option(release(lifecycle.deprecated.as_ref())), option(release(lifecycle.removed.as_ref())));
     let replacement = lifecycle.replacement.as_ref();
     let replacement =
-        option(replacement.map(|path| quote_spanned!(path.span()=> #krate::meta::Replacement::of::<#path>())));
+        option(replacement.map(|path| quote_spanned!(path.span()=> #krate::meta::Replacement::new::<#path>())));
     quote! {
         #krate::meta::Lifecycle {
             introduced: #introduced,

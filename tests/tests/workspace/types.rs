@@ -143,7 +143,7 @@ fn the_scheme_decodes_registered_kinds_and_reports_unknown_ones() {
 fn two_types_of_one_kind_conflict() {
     let mut scheme = Scheme::new();
     add_to_scheme(&mut scheme).unwrap();
-    let other = Registration { gvk: GROUP_VERSION.kind("Logger"), ..Registration::of::<Book>() };
+    let other = Registration { gvk: GROUP_VERSION.kind("Logger"), ..Registration::new::<Book>() };
     let conflict = scheme.add_as::<Book>(other).unwrap_err();
     assert!(conflict.to_string().contains("logger_types::v2::logger::Logger"), "{conflict}");
     let decoded = scheme.decode(audit().to_string().as_bytes()).unwrap();

@@ -132,7 +132,7 @@ impl Kubernetes {
         });
         Configuration {
             name: configuration_name(schema),
-            of: format!("[`{name}`]({})", path.to_string().replace(' ', "")),
+            target: format!("[`{name}`]({})", path.to_string().replace(' ', "")),
             docs: description(definition),
             rename_all: Some("camelCase".to_owned()),
             fields: self.properties(schema, definition).into_iter().map(field).collect(),

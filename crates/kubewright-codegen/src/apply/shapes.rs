@@ -29,10 +29,10 @@ pub(crate) fn configurations_of_group(group: &Group, errors: &mut Diagnostics) -
     let kinds = || group.kinds.iter().filter(|kind| is_applied(kind)).filter_map(|kind| Some((kind, shape(kind)?)));
     // The names of these configurations are part of the clients. Those of their fields are chosen around them.
     for (kind, shape) in kinds() {
-        builder.reserve(&kind.type_named("Apply"), &path(shape.of));
+        builder.reserve(&kind.type_named("Apply"), &path(shape.rust_type));
     }
     for shape in group.kinds.iter().flat_map(inputs).map(|(_, shape)| shape) {
-        builder.reserve(&configuration_name(&shape), &path(shape.of));
+        builder.reserve(&configuration_name(&shape), &path(shape.rust_type));
     }
     for (kind, shape) in kinds() {
         builder.add_kind(kind, &shape);
@@ -55,13 +55,13 @@ fn inputs(kind: &ClientKind) -> Vec<(usize, Struct)> {
 }
 
 /// Returns the path of a type in Rust.
-fn path(of: Type) -> String {
-    format!("{}::{}", of.module, of.name)
+fn path(rust_type: Type) -> String {
+    format!("{}::{}", rust_type.module, rust_type.name)
 }
 
 /// Returns the name of the configuration of a struct that is not a kind, whose generated items can have another name.
 fn configuration_name(shape: &Struct) -> Ident {
-    format_ident!("{}Apply", shape.of.name)
+    format_ident!("{}Apply", shape.rust_type.name)
 }
 
 struct Builder<'a> {
@@ -89,12 +89,12 @@ impl Builder<'_> {
         for (i, shape) in inputs(kind) {
             let (ty, index) = (&kind.ty, Literal::usize_unsuffixed(i));
             let input = quote!(<#ty as kubewright_core::ExtensionMethod<#index>>::Input);
-            self.add(configuration_name(&shape), &shape, &input, format!("`{}`", shape.of.name), None);
+            self.add(configuration_name(&shape), &shape, &input, format!("`{}`", shape.rust_type.name), None);
         }
     }
 
     /// Adds the configuration of a struct and of the types of its fields, if it does not exist yet.
-    fn add(&mut self, name: Ident, shape: &Struct, ty: &TokenStream, of: String, root: Option<Root>) {
+    fn add(&mut self, name: Ident, shape: &Struct, ty: &TokenStream, target: String, root: Option<Root>) {
         if self.configurations.iter().any(|configuration| configuration.name == name) {
             return;
         }
@@ -102,11 +102,11 @@ impl Builder<'_> {
         let position = self.configurations.len();
         let rename_all = shape.rename_all.map(str::to_owned);
         let docs = shape.docs.to_owned();
-        self.configurations.push(Configuration { name, of, docs, rename_all, fields: Vec::new(), root });
+        self.configurations.push(Configuration { name, target, docs, rename_all, fields: Vec::new(), root });
         for field in shape.fields.iter().filter(|field| !(is_root && field.name == "metadata")) {
             let index = Literal::usize_unsuffixed(field.index);
             let leaf = quote!(FieldOf<#ty, #index>);
-            let item = format!("{}::{}.{}", shape.of.module, shape.of.name, field.name);
+            let item = format!("{}::{}.{}", shape.rust_type.module, shape.rust_type.name, field.name);
             let ty = self.field_type((field.shape)(), &leaf, &item);
             self.configurations[position].fields.push(Field {
                 name: names::ident(field.name),
@@ -121,8 +121,8 @@ impl Builder<'_> {
     fn field_type(&mut self, shape: Shape, leaf: &TokenStream, item: &str) -> FieldType {
         match shape {
             Shape::Struct(shape) => {
-                let name = self.name(configuration_name(&shape), shape.of);
-                self.add(name.clone(), &shape, leaf, format!("`{}`", shape.of.name), None);
+                let name = self.name(configuration_name(&shape), shape.rust_type);
+                self.add(name.clone(), &shape, leaf, format!("`{}`", shape.rust_type.name), None);
                 FieldType::Configuration(quote!(#name))
             }
             Shape::Kubernetes(schema) => kubernetes::field_type(&schema).unwrap_or_else(|| {
@@ -135,18 +135,18 @@ impl Builder<'_> {
             }),
             Shape::Named("String") => FieldType::String,
             Shape::Named(path) => FieldType::Atomic(path.parse().expect("kubewright-core names types by their paths")),
-            Shape::Atomic(of) => FieldType::Atomic(self.alias(of, leaf, item)),
-            Shape::List(of) => FieldType::List(Box::new(self.field_type(*of, leaf, item))),
-            Shape::Map(of) => FieldType::Map(Box::new(self.field_type(*of, leaf, item))),
-            Shape::Nullable(of) => FieldType::Nullable(Box::new(self.field_type(*of, leaf, item))),
+            Shape::Atomic(inner) => FieldType::Atomic(self.alias(inner, leaf, item)),
+            Shape::List(inner) => FieldType::List(Box::new(self.field_type(*inner, leaf, item))),
+            Shape::Map(inner) => FieldType::Map(Box::new(self.field_type(*inner, leaf, item))),
+            Shape::Nullable(inner) => FieldType::Nullable(Box::new(self.field_type(*inner, leaf, item))),
         }
     }
 
     /// Returns a name for a type that is applied atomically: that of the type, or of the field if the type has none.
-    fn alias(&mut self, of: Option<Type>, leaf: &TokenStream, item: &str) -> TokenStream {
+    fn alias(&mut self, rust_type: Option<Type>, leaf: &TokenStream, item: &str) -> TokenStream {
         let (module, field) = item.rsplit_once("::").unwrap_or_default();
-        let name = match of {
-            Some(of) => self.name(names::ident(of.name), of),
+        let name = match rust_type {
+            Some(rust_type) => self.name(names::ident(rust_type.name), rust_type),
             None => {
                 let name = names::ident(&names::pascal_case(&field.replace(['.', '#'], "_")));
                 self.unique_name(name, module, item)
@@ -160,25 +160,25 @@ impl Builder<'_> {
     }
 
     /// Returns the name for a type: the first choice, or one with its module for the second type of a name.
-    fn name(&mut self, first: Ident, of: Type) -> Ident {
-        self.unique_name(first, of.module, &path(of))
+    fn name(&mut self, first: Ident, rust_type: Type) -> Ident {
+        self.unique_name(first, rust_type.module, &path(rust_type))
     }
 
-    fn unique_name(&mut self, first: Ident, module: &str, of: &str) -> Ident {
-        let is_free = |name: &Ident| self.names.get(&name.to_string()).is_none_or(|other| other == of);
+    fn unique_name(&mut self, first: Ident, module: &str, owner: &str) -> Ident {
+        let is_free = |name: &Ident| self.names.get(&name.to_string()).is_none_or(|other| other == owner);
         let name = match is_free(&first) {
             true => first,
             false => format_ident!("{}{first}", names::pascal_case(module.rsplit("::").next().unwrap_or_default())),
         };
-        self.reserve(&name, of);
+        self.reserve(&name, owner);
         name
     }
 
     /// Reserves a name for a type or field. Two of them with the same name are an error.
-    fn reserve(&mut self, name: &Ident, of: &str) {
-        if let Some(other) = self.names.insert(name.to_string(), of.to_owned()).filter(|other| other != of) {
+    fn reserve(&mut self, name: &Ident, owner: &str) {
+        if let Some(other) = self.names.insert(name.to_string(), owner.to_owned()).filter(|other| other != owner) {
             let message = format!("its generated type `{name}` conflicts with that of `{other}`; rename one of them");
-            self.errors.push(of, message);
+            self.errors.push(owner, message);
         }
     }
 }

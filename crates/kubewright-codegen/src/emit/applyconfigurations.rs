@@ -47,7 +47,12 @@ pub(super) fn kubernetes() -> Vec<Source> {
         let docs = format!("Apply configurations of `{}`.", module.replace('_', "/"));
         let mut items = vec![imports(&configurations, false)];
         items.extend(configurations.iter().flat_map(configuration));
-        items.extend(configurations.iter().filter(|of| of.name == "ConditionApply").map(|_| condition_conversion()));
+        items.extend(
+            configurations
+                .iter()
+                .filter(|configuration| configuration.name == "ConditionApply")
+                .map(|_| condition_conversion()),
+        );
         Source::new(format!("{module}.rs"), docs, items)
     };
     let mut sources = vec![Source::new("lib.rs", KUBERNETES_DOCS, root)];
@@ -85,8 +90,8 @@ fn group(group: &Group, errors: &mut Diagnostics) -> Source {
 }
 
 fn imports(configurations: &[Configuration], has_aliases: bool) -> TokenStream {
-    let has_root = configurations.iter().any(|of| of.root.is_some());
-    let fields = || configurations.iter().flat_map(|of| &of.fields);
+    let has_root = configurations.iter().any(|configuration| configuration.root.is_some());
+    let fields = || configurations.iter().flat_map(|configuration| &configuration.fields);
     let extends = has_root || fields().any(|field| matches!(field.ty, FieldType::List(_) | FieldType::Map(_)));
     let maps = fields().any(|field| field.ty.any(&|ty| matches!(ty, FieldType::Map(_)))).then(|| {
         quote!(
@@ -128,12 +133,12 @@ fn configuration(configuration: &Configuration) -> Vec<TokenStream> {
     }
 }
 
-fn definition(of: &Configuration, before: &TokenStream) -> TokenStream {
-    let name = &of.name;
-    let docs = doc(&format!("Apply configuration of {}.\n\n{}", of.of, portable(&of.docs)));
-    let default = of.root.is_none().then(|| quote!(Default,));
-    let rename_all = of.rename_all.as_ref().map(|rule| quote!(, rename_all = #rule));
-    let fields = of.fields.iter().map(|field| self::field(field, &of.of));
+fn definition(configuration: &Configuration, before: &TokenStream) -> TokenStream {
+    let name = &configuration.name;
+    let docs = doc(&format!("Apply configuration of {}.\n\n{}", configuration.target, portable(&configuration.docs)));
+    let default = configuration.root.is_none().then(|| quote!(Default,));
+    let rename_all = configuration.rename_all.as_ref().map(|rule| quote!(, rename_all = #rule));
+    let fields = configuration.fields.iter().map(|field| self::field(field, &configuration.target));
     quote! {
         #docs
         #[derive(Clone, Debug, #default PartialEq, Deserialize, Serialize)]
@@ -155,10 +160,10 @@ fn root_fields(kind: &TokenStream) -> TokenStream {
     }
 }
 
-fn field(field: &Field, of: &str) -> TokenStream {
+fn field(field: &Field, target: &str) -> TokenStream {
     let (name, ty) = (&field.name, field.ty.tokens());
     let docs = match field.docs.as_str() {
-        "" => doc(&format!("The `{name}` field of {of}.")),
+        "" => doc(&format!("The `{name}` field of {target}.")),
         docs => doc(&portable(docs)),
     };
     let rename = field.rename.as_ref().map(|rename| quote!(rename = #rename,));
@@ -193,8 +198,8 @@ impl Field {
     }
 }
 
-fn builders(of: &Configuration) -> TokenStream {
-    let (name, builders) = (&of.name, of.fields.iter().map(builder));
+fn builders(configuration: &Configuration) -> TokenStream {
+    let (name, builders) = (&configuration.name, configuration.fields.iter().map(builder));
     quote! {
         impl #name {
             /// Creates a configuration without any fields.
@@ -206,9 +211,9 @@ fn builders(of: &Configuration) -> TokenStream {
     }
 }
 
-fn root_builders(of: &Configuration, root: &Root) -> TokenStream {
-    let (name, builders, extracts) = (&of.name, of.fields.iter().map(builder), extracts(root));
-    let fields = of.fields.iter().map(|field| {
+fn root_builders(configuration: &Configuration, root: &Root) -> TokenStream {
+    let (name, builders, extracts) = (&configuration.name, configuration.fields.iter().map(builder), extracts(root));
+    let fields = configuration.fields.iter().map(|field| {
         let name = &field.name;
         match field.is_inline() {
             true => quote!(#name: Default::default(),),
@@ -231,7 +236,7 @@ fn root_builders(of: &Configuration, root: &Root) -> TokenStream {
         },
     };
     let metadata_builders =
-        METADATA_MAPS.iter().filter(|map| !of.fields.iter().any(|field| field.name == **map)).map(|map| {
+        METADATA_MAPS.iter().filter(|map| !configuration.fields.iter().any(|field| field.name == **map)).map(|map| {
             let (name, builder) = (format_ident!("{map}"), format_ident!("with_{map}"));
             let docs = doc(&format!("Merges entries into the {map}."));
             quote! {
@@ -297,8 +302,8 @@ fn extracts(root: &Root) -> TokenStream {
     }
 }
 
-fn root_impl(of: &Configuration, root: &Root) -> TokenStream {
-    let (name, ty) = (&of.name, &root.ty);
+fn root_impl(configuration: &Configuration, root: &Root) -> TokenStream {
+    let (name, ty) = (&configuration.name, &root.ty);
     quote! {
         impl ApplyConfiguration for #name {
             type Kind = #ty;
@@ -330,12 +335,12 @@ fn builder(field: &Field) -> TokenStream {
             let ty = field.ty.tokens();
             ("Sets `_` to a value or to null.", quote!(impl Into<#ty>), quote!(self.#name = #name.into();))
         }
-        FieldType::List(of) => {
-            let item = of.argument();
+        FieldType::List(inner) => {
+            let item = inner.argument();
             ("Appends to `_`.", quote!(impl IntoIterator<Item = #item>), quote!(apply::append(&mut self.#name, #name);))
         }
-        FieldType::Map(of) => {
-            let value = of.argument();
+        FieldType::Map(inner) => {
+            let value = inner.argument();
             let entries = quote!(impl IntoIterator<Item = (impl Into<String>, #value)>);
             match field.is_inline() {
                 true => ("Merges entries into `_`.", entries, quote!(apply::extend(&mut self.#name, #name);)),
@@ -369,17 +374,17 @@ impl FieldType {
             FieldType::String => quote!(String),
             FieldType::Atomic(ty) | FieldType::Configuration(ty) => ty.clone(),
             FieldType::Boxed(ty) => quote!(Box<#ty>),
-            FieldType::List(of) => {
-                let of = of.tokens();
-                quote!(Vec<#of>)
+            FieldType::List(inner) => {
+                let inner = inner.tokens();
+                quote!(Vec<#inner>)
             }
-            FieldType::Map(of) => {
-                let of = of.tokens();
-                quote!(BTreeMap<String, #of>)
+            FieldType::Map(inner) => {
+                let inner = inner.tokens();
+                quote!(BTreeMap<String, #inner>)
             }
-            FieldType::Nullable(of) => {
-                let of = of.tokens();
-                quote!(Nullable<#of>)
+            FieldType::Nullable(inner) => {
+                let inner = inner.tokens();
+                quote!(Nullable<#inner>)
             }
         }
     }
@@ -396,7 +401,7 @@ impl FieldType {
     fn any(&self, predicate: &dyn Fn(&FieldType) -> bool) -> bool {
         predicate(self)
             || match self {
-                FieldType::List(of) | FieldType::Map(of) | FieldType::Nullable(of) => of.any(predicate),
+                FieldType::List(inner) | FieldType::Map(inner) | FieldType::Nullable(inner) => inner.any(predicate),
                 FieldType::String | FieldType::Atomic(_) | FieldType::Configuration(_) | FieldType::Boxed(_) => false,
             }
     }

@@ -99,7 +99,7 @@ pub struct Type {
 #[derive(Clone, Copy, Debug)]
 pub struct Struct {
     /// The struct itself.
-    pub of: Type,
+    pub rust_type: Type,
     /// The doc comment, lines joined by newlines.
     pub docs: &'static str,
     /// The case convention of `#[serde(rename_all = "..")]`.

@@ -33,7 +33,7 @@ pub struct Replacement {
 
 impl Replacement {
     /// Creates the replacement by this type.
-    pub const fn of<T: k8s_openapi::Resource>() -> Self {
+    pub const fn new<T: k8s_openapi::Resource>() -> Self {
         Replacement { group: T::GROUP, version: T::VERSION, kind: T::KIND, api_version: T::API_VERSION }
     }
 }
@@ -129,7 +129,7 @@ mod tests {
         let deprecated = Lifecycle { deprecated: Some(release(1, 4)), ..INTRODUCED };
         let warning = |lifecycle: Lifecycle| lifecycle.warning("example.com/v1", "Widget").unwrap();
         assert_eq!(warning(deprecated), "example.com/v1 Widget is deprecated in v1.4+");
-        let replacement = Some(Replacement::of::<HorizontalPodAutoscaler>());
+        let replacement = Some(Replacement::new::<HorizontalPodAutoscaler>());
         assert_eq!(
             warning(Lifecycle { removed: Some(release(2, 0)), replacement, ..deprecated }),
             "example.com/v1 Widget is deprecated in v1.4+, unavailable in v2.0+; use autoscaling/v2 \

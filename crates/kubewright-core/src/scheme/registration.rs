@@ -25,7 +25,7 @@ pub struct Registration {
 
 impl Registration {
     /// Returns the registration of a kind or list according to its traits.
-    pub const fn of<T>() -> Self
+    pub const fn new<T>() -> Self
     where
         T: k8s_openapi::Resource<Scope: HasScope> + k8s_openapi::Metadata<Ty: Meta>,
     {

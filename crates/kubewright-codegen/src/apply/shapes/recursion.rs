@@ -8,7 +8,12 @@ use crate::apply::{Configuration, FieldType};
 pub(super) fn add_boxes(configurations: &mut [Configuration]) {
     let contained: BTreeMap<String, BTreeSet<String>> = configurations
         .iter()
-        .map(|of| (of.name.to_string(), of.fields.iter().filter_map(|field| contained(&field.ty)).collect()))
+        .map(|configuration| {
+            (
+                configuration.name.to_string(),
+                configuration.fields.iter().filter_map(|field| contained(&field.ty)).collect(),
+            )
+        })
         .collect();
     for configuration in configurations {
         let name = configuration.name.to_string();
@@ -24,7 +29,7 @@ pub(super) fn add_boxes(configurations: &mut [Configuration]) {
 fn contained(ty: &FieldType) -> Option<String> {
     match ty {
         FieldType::Configuration(name) => Some(name.to_string()),
-        FieldType::Nullable(of) => contained(of),
+        FieldType::Nullable(inner) => contained(inner),
         FieldType::String | FieldType::Atomic(_) | FieldType::Boxed(_) | FieldType::List(_) | FieldType::Map(_) => None,
     }
 }
@@ -46,7 +51,7 @@ fn contains(contained: &BTreeMap<String, BTreeSet<String>>, name: &str, other: &
 fn add_box(ty: &mut FieldType) {
     match ty {
         FieldType::Configuration(name) => *ty = FieldType::Boxed(name.clone()),
-        FieldType::Nullable(of) => add_box(of),
+        FieldType::Nullable(inner) => add_box(inner),
         _ => {}
     }
 }
