@@ -148,7 +148,7 @@ mod tests {
 
     async fn append(journals: &Journals, source: Source) -> Result<(), AppendError> {
         let draft = Draft::new(source, None, serde_json::from_str("{}").unwrap());
-        let journal = journals.of(source);
+        let journal = journals.get(source);
         let reservation = journal.reserve(draft.body().len())?;
         journal.append(vec![draft], Acknowledgement::Durable, reservation).await.map(drop)
     }

@@ -237,11 +237,11 @@ mod tests {
 
     #[test]
     fn two_logs_do_not_have_the_same_files() {
-        let one = Series::new("/data", "a-b", "c").unwrap();
-        let other = Series::new("/data", "a", "b-c").unwrap();
-        assert_ne!(one.lock_path(), other.lock_path());
-        assert_eq!(one.in_directory("audit").relative_path(7), "audit/a-b_c-00000000000000000007.ndjson");
-        assert_eq!(other.parse(&one.file_name(0)), None);
+        let dashed_namespace = Series::new("/data", "a-b", "c").unwrap();
+        let dashed_name = Series::new("/data", "a", "b-c").unwrap();
+        assert_ne!(dashed_namespace.lock_path(), dashed_name.lock_path());
+        assert_eq!(dashed_namespace.in_directory("audit").relative_path(7), "audit/a-b_c-00000000000000000007.ndjson");
+        assert_eq!(dashed_name.parse(&dashed_namespace.file_name(0)), None);
     }
 
     #[test]

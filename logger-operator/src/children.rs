@@ -65,7 +65,7 @@ pub enum WorkloadApply {
 /// Chooses the children of a Logger. This is the only function that depends on how a Logger runs its agents.
 #[must_use]
 pub fn desired(logger: &Logger, agent: &AgentOptions) -> Children {
-    let (names, replicas, spec) = (Names::of(logger), desired_replicas(logger), &logger.spec);
+    let (names, replicas, spec) = (Names::new(logger), desired_replicas(logger), &logger.spec);
     let workload = match workload_kind(spec) {
         LoggerWorkload::Deployment => {
             WorkloadApply::Deployment(Box::new(deployment::deployment(&names, spec, replicas, agent)))

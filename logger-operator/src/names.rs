@@ -47,7 +47,7 @@ pub struct Names {
 impl Names {
     /// Returns the names for this Logger.
     #[must_use]
-    pub fn of(logger: &Logger) -> Self {
+    pub fn new(logger: &Logger) -> Self {
         let name = logger.metadata.name.clone().unwrap_or_default();
         let namespace = logger.metadata.namespace.clone().unwrap_or_default();
         Names { child: child(&name), instance: instance(&name), logger: name, namespace }
@@ -138,7 +138,7 @@ mod tests {
     fn names(name: &str) -> Names {
         let metadata =
             ObjectMeta { name: Some(name.to_owned()), namespace: Some("default".to_owned()), ..ObjectMeta::default() };
-        Names::of(&Logger { metadata, spec: LoggerSpec::default(), status: None })
+        Names::new(&Logger { metadata, spec: LoggerSpec::default(), status: None })
     }
 
     #[test]
@@ -157,10 +157,10 @@ mod tests {
     fn different_loggers_have_different_names_and_labels() {
         let long = "a".repeat(100);
         let all = [names("a.b"), names("a-b"), names(&long), names(&format!("{long}b"))];
-        for (index, one) in all.iter().enumerate() {
+        for (index, names) in all.iter().enumerate() {
             for other in &all[index + 1..] {
-                assert_ne!(one.child(), other.child());
-                assert_ne!(one.selector(), other.selector());
+                assert_ne!(names.child(), other.child());
+                assert_ne!(names.selector(), other.selector());
             }
         }
     }

@@ -203,7 +203,7 @@ fn existing_children(logger: &Logger, ctx: &ReconcileContext<State>, problem: Pr
 }
 
 fn existing_child<K: ScopedObject>(logger: &Logger, ctx: &ReconcileContext<State>) -> Option<Arc<K>> {
-    let (store, names) = (ctx.store::<K>()?, Names::of(logger));
+    let (store, names) = (ctx.store::<K>()?, Names::new(logger));
     store.get(names.namespace(), names.child()).filter(|child| is_controlled_by(&**child, logger))
 }
 
@@ -270,7 +270,7 @@ impl Children<'_> {
     }
 
     fn problem(&self) -> Option<Problem> {
-        let names = Names::of(self.logger);
+        let names = Names::new(self.logger);
         if !self.taken.is_empty() {
             let message = format!(
                 "`{}` exists and does not belong to this Logger: {}; delete it, or rename the Logger",
@@ -309,7 +309,8 @@ async fn report(logger: &Logger, status: &LoggerStatus, ctx: &ReconcileContext<S
 /// Returns the status of this Logger, and not of one that was recreated under its name, with the conditions of the
 /// operator.
 fn configuration(logger: &Logger, status: &LoggerStatus, key: &ObjectKey) -> LoggerApply {
-    let conditions = status.conditions.iter().flatten().filter(|one| CONDITIONS.contains(&one.type_.as_str()));
+    let conditions =
+        status.conditions.iter().flatten().filter(|condition| CONDITIONS.contains(&condition.type_.as_str()));
     let applied = LoggerStatusApply {
         state: status.state,
         observed_generation: status.observed_generation,

@@ -85,7 +85,7 @@ pub fn observe(logger: &Logger, observed: &Observed<'_>) -> LoggerStatus {
         replicas: Some(view.agents.total),
         ready_replicas: Some(view.agents.ready),
         updated_replicas: observed.workload.filter(|workload| workload.is_current).map(|workload| workload.updated),
-        selector: Some(Names::of(logger).selector()),
+        selector: Some(Names::new(logger).selector()),
         conditions,
     }
 }
@@ -99,8 +99,9 @@ pub fn transitions<'a>(before: Option<&LoggerStatus>, after: &'a LoggerStatus) -
         Some(old) => (&old.status, &old.reason) != (&condition.status, &condition.reason),
         None => condition.status == "True",
     };
-    let own = after.conditions.iter().flatten().filter(|condition| CONDITIONS.contains(&condition.type_.as_str()));
-    own.filter(has_changed).collect()
+    let conditions =
+        after.conditions.iter().flatten().filter(|condition| CONDITIONS.contains(&condition.type_.as_str()));
+    conditions.filter(has_changed).collect()
 }
 
 /// Returns whether a condition needs attention, for the type of its event.
@@ -134,8 +135,8 @@ struct View {
 
 impl View {
     fn new(logger: &Logger, observed: &Observed<'_>) -> Self {
-        let (desired, agents) = (desired_agents(logger, observed), Agents::of(observed.pods, &observed.reports));
-        let rollout = Rollout::of(observed.workload);
+        let (desired, agents) = (desired_agents(logger, observed), Agents::new(observed.pods, &observed.reports));
+        let rollout = Rollout::new(observed.workload);
         let mut problems: Vec<_> = observed.problem.iter().cloned().chain(agents.problems.iter().cloned()).collect();
         problems.extend(rollout.problem());
         let is_stalled = !agents.problems.is_empty() || rollout == Rollout::Stalled || Some(agents.ready) >= desired;

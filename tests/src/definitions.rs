@@ -131,7 +131,7 @@ fn case(document: &Value, file: &str) -> Case {
         name: format!("{file}: {name}"),
         new: definition(document),
         old: document.get("old").map(|old| established(definition(old))),
-        differs: document.get("differs").map(|why| why.as_str().expect("a reason").to_owned()),
+        differs: document.get("differs").map(|reason| reason.as_str().expect("a reason").to_owned()),
     }
 }
 

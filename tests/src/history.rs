@@ -37,11 +37,12 @@ pub fn violations(runs: &[Run], writers: &[String]) -> Vec<String> {
     let (mut found, mut intervals) = (Vec::new(), Vec::new());
     for (index, run) in leaders.iter().enumerate() {
         let successor = leaders.get(index + 1).and_then(|next| next.first_start()).unwrap_or(Duration::MAX);
-        let (own, late): (Vec<_>, Vec<_>) = run.intervals().into_iter().partition(|own| own.start <= successor);
+        let (timely, late): (Vec<_>, Vec<_>) =
+            run.intervals().into_iter().partition(|timely| timely.start <= successor);
         if late.len() > usize::from(!run.pauses.is_empty()) {
             found.push(format!("{} started reconciliations after its successor: {}", run.identity, late.len()));
         }
-        intervals.extend(own);
+        intervals.extend(timely);
     }
     found.extend(overlaps(intervals));
     found.extend(late_writes(&leaders, writers));

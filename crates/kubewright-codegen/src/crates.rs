@@ -27,7 +27,7 @@ impl Crates {
     ///
     /// # Errors
     /// The manifest cannot be read, or requires two versions.
-    pub(crate) fn of(manifest: &Path) -> Result<Option<Self>, ManifestError> {
+    pub(crate) fn from_manifest(manifest: &Path) -> Result<Option<Self>, ManifestError> {
         match manifest::dependency(manifest) {
             Ok(Dependency::Facade(name)) => Ok(Some(Crates::Facade(name))),
             Ok(Dependency::Core(_)) => Ok(Some(Crates::Single)),

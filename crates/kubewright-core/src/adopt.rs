@@ -183,7 +183,7 @@ mod tests {
         let groups = api_groups("module", kinds);
         let plurals: Vec<_> = groups
             .iter()
-            .map(|of| (of.group, of.version, of.kinds().map(|kind| kind.plural).collect::<Vec<_>>()))
+            .map(|group| (group.group, group.version, group.kinds().map(|kind| kind.plural).collect::<Vec<_>>()))
             .collect();
         assert_eq!(plurals, [("", "v1", vec!["pods", "namespaces"]), ("apps", "v1", vec!["deployments"])]);
         assert_eq!(groups[0].kinds().map(|kind| kind.scope).collect::<Vec<_>>(), [Scope::Namespaced, Scope::Cluster]);

@@ -305,7 +305,7 @@ mod tests {
     #[test]
     fn only_the_creation_of_the_lease_has_no_name() {
         let names: Vec<_> =
-            Permission::leader_election("mine").into_iter().map(|one| one.rule.resource_names).collect();
+            Permission::leader_election("mine").into_iter().map(|permission| permission.rule.resource_names).collect();
         assert_eq!(names, [None, Some(vec!["mine".to_owned()])]);
     }
 
@@ -313,8 +313,10 @@ mod tests {
     fn only_the_list_and_the_creation_of_leases_of_a_sharding_have_no_names() {
         let permissions = Permission::sharding(&["web-slots".to_owned(), "web-member-00".to_owned()]);
         assert_eq!(rules(&permissions), ["leases: create,list", "leases: update"]);
-        let names: Vec<_> =
-            permissions.into_iter().map(|one| one.rule.resource_names.unwrap_or_default().len()).collect();
+        let names: Vec<_> = permissions
+            .into_iter()
+            .map(|permission| permission.rule.resource_names.unwrap_or_default().len())
+            .collect();
         assert_eq!(names, [0, 2]);
     }
 

@@ -248,7 +248,8 @@ impl TypeSchema {
 
 impl OneOf {
     fn add_to(&self, names: &[(&'static str, String)], keywords: &mut Map<String, Value>, rules: &mut Vec<Value>) {
-        let json_name = |field: &&str| names.iter().find(|(of, _)| of == field).map(|(_, name)| name.clone());
+        let json_name =
+            |field: &&str| names.iter().find(|(rust_name, _)| rust_name == field).map(|(_, name)| name.clone());
         let fields: Vec<String> = self.fields.iter().filter_map(json_name).collect();
         match self.structural {
             true => self.add_structure(&fields, keywords),
@@ -375,7 +376,7 @@ fn objects(schema: &mut Map<String, Value>) -> Vec<&mut Map<String, Value>> {
 fn variant_objects(variant: &mut Map<String, Value>) -> Vec<&mut Map<String, Value>> {
     let properties = variant.get("properties").and_then(Value::as_object);
     let is_named = properties.is_some_and(|properties| {
-        properties.len() == 1 && properties.values().all(|of| of.get("properties").is_some())
+        properties.len() == 1 && properties.values().all(|property| property.get("properties").is_some())
     });
     if !is_named {
         return vec![variant];

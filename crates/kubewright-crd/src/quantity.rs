@@ -137,7 +137,7 @@ impl Quantity {
 
     /// Adds `sign * other`.
     pub(crate) fn add(self, other: Quantity, sign: i128) -> Self {
-        let scale = self.scale.zip(other.scale).map(|(one, two)| one.min(two));
+        let scale = self.scale.zip(other.scale).map(|(left, right)| left.min(right));
         Quantity { nanos: self.nanos.saturating_add(other.nanos.saturating_mul(sign)), scale, ..self }
     }
 }
@@ -218,8 +218,10 @@ mod tests {
 
     #[test]
     fn equality_ignores_suffixes() {
-        for (one, two) in [("1Gi", "1024Mi"), ("1", "1e0"), ("100m", "0.1"), ("1.5Gi", "1610612736"), ("-1e3", "-1k")] {
-            assert_eq!(Quantity::parse(one).unwrap(), Quantity::parse(two).unwrap(), "{one} {two}");
+        for (left, right) in
+            [("1Gi", "1024Mi"), ("1", "1e0"), ("100m", "0.1"), ("1.5Gi", "1610612736"), ("-1e3", "-1k")]
+        {
+            assert_eq!(Quantity::parse(left).unwrap(), Quantity::parse(right).unwrap(), "{left} {right}");
         }
         assert!(Quantity::parse("1G") < Quantity::parse("1Gi"));
         assert_eq!(Quantity::from_json(&Value::from(2)), Quantity::parse("2"));
@@ -249,11 +251,11 @@ mod tests {
     #[test]
     fn sums_have_the_suffix_family_of_the_first_quantity_that_is_not_zero() {
         let quantity = |text: &str| Quantity::parse(text).unwrap();
-        for (one, two, sum) in
+        for (left, right, sum) in
             [("1Gi", "1Gi", "2Gi"), ("0", "1Gi", "1Gi"), ("500m", "1", "1500m"), ("1Gi", "24", "1073741848")]
         {
-            assert_eq!(quantity(one).plus(quantity(two)).to_string(), sum, "{one} {two}");
-            assert_eq!(quantity(sum).minus(quantity(two)), quantity(one), "{one} {two}");
+            assert_eq!(quantity(left).plus(quantity(right)).to_string(), sum, "{left} {right}");
+            assert_eq!(quantity(sum).minus(quantity(right)), quantity(left), "{left} {right}");
         }
     }
 

@@ -125,11 +125,12 @@ async fn wait_until_established(client: &Client, i: usize) -> Result<(), String>
     for _ in 0..600 {
         let (_, _, crd) = send(client, "GET", &format!("{CRDS}/row{i}s.shapes.example.org"), &Value::Null).await?;
         let conditions = crd["status"]["conditions"].as_array().cloned().unwrap_or_default();
-        if let Some(condition) = conditions.iter().find(|one| one["type"] == "NonStructuralSchema") {
+        if let Some(condition) = conditions.iter().find(|condition| condition["type"] == "NonStructuralSchema") {
             return Err(condition["message"].to_string());
         }
         let list = format!("/apis/shapes.example.org/v1/row{i}s");
-        let is_established = conditions.iter().any(|one| one["type"] == "Established" && one["status"] == "True");
+        let is_established =
+            conditions.iter().any(|condition| condition["type"] == "Established" && condition["status"] == "True");
         if is_established && send(client, "GET", &list, &Value::Null).await?.0.is_success() {
             return Ok(());
         }

@@ -69,8 +69,8 @@ mod tests {
         let disabled = || io::Error::from(io::ErrorKind::AddrNotAvailable);
         for error in [unsupported as fn() -> io::Error, disabled] {
             assert_eq!(bind_or_fall_back(all, without_ipv6(error)).unwrap(), "0.0.0.0:8081");
-            let one = bind_or_fall_back("[::1]:8081".parse().unwrap(), without_ipv6(error));
-            assert!(one.is_err(), "a single address has no other");
+            let single = bind_or_fall_back("[::1]:8081".parse().unwrap(), without_ipv6(error));
+            assert!(single.is_err(), "a single address has no other");
         }
         let in_use = || io::Error::from(io::ErrorKind::AddrInUse);
         assert_eq!(bind_or_fall_back(all, without_ipv6(in_use)).unwrap_err().kind(), io::ErrorKind::AddrInUse);

@@ -152,7 +152,7 @@ mod tests {
         let convert = |ca_from| {
             let definitions = Definitions::parse(&text).unwrap();
             let Definitions(converted) = definitions.convert(&webhooks, "system", &WebhookNames::new("my"), ca_from);
-            converted.iter().map(|one| one.object().clone()).collect::<Vec<_>>()
+            converted.iter().map(|definition| definition.object().clone()).collect::<Vec<_>>()
         };
         let converted = convert(None);
         let service = json!({"name": "my-webhook-service", "namespace": "system", "path": webhooks[0].path});

@@ -105,7 +105,7 @@ impl Webhooks {
 
     /// Adds the conversion of a kind by its converter, at the path `/convert/<plural>.<group>`.
     pub fn converter(mut self, converter: Converter) -> Self {
-        self.conversions.push(Conversion::of(converter));
+        self.conversions.push(Conversion::from_converter(converter));
         self
     }
 
@@ -181,7 +181,7 @@ impl Webhooks {
     pub fn describe(&self) -> OperatorDescription {
         OperatorDescription {
             admission_webhooks: self.admission.iter().map(|webhook| webhook.description.clone()).collect(),
-            conversion_webhooks: self.conversions.iter().map(|one| one.description.clone()).collect(),
+            conversion_webhooks: self.conversions.iter().map(|conversion| conversion.description.clone()).collect(),
             ..OperatorDescription::default()
         }
     }
@@ -195,7 +195,7 @@ impl Webhooks {
         client_config: impl Fn(&str) -> WebhookClientConfig,
     ) -> MutatingWebhookConfiguration {
         let descriptions = self.admission.iter().map(Webhook::description);
-        let webhooks = descriptions.filter_map(|one| one.to_mutating_webhook(client_config(&one.path)));
+        let webhooks = descriptions.filter_map(|webhook| webhook.to_mutating_webhook(client_config(&webhook.path)));
         MutatingWebhookConfiguration { metadata: named(name), webhooks: Some(webhooks.collect()) }
     }
 
@@ -208,7 +208,7 @@ impl Webhooks {
         client_config: impl Fn(&str) -> WebhookClientConfig,
     ) -> ValidatingWebhookConfiguration {
         let descriptions = self.admission.iter().map(Webhook::description);
-        let webhooks = descriptions.filter_map(|one| one.to_validating_webhook(client_config(&one.path)));
+        let webhooks = descriptions.filter_map(|webhook| webhook.to_validating_webhook(client_config(&webhook.path)));
         ValidatingWebhookConfiguration { metadata: named(name), webhooks: Some(webhooks.collect()) }
     }
 }
@@ -225,7 +225,7 @@ impl Default for Webhooks {
 
 impl fmt::Debug for Webhooks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let conversions: Vec<_> = self.conversions.iter().map(|one| &one.description).collect();
+        let conversions: Vec<_> = self.conversions.iter().map(|conversion| &conversion.description).collect();
         f.debug_struct("Webhooks")
             .field("admission", &self.admission)
             .field("conversions", &conversions)

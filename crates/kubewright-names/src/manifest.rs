@@ -88,8 +88,8 @@ impl Entry {
 
 /// Returns the dependencies on the two packages.
 fn entries(content: &Table, manifest: &Path) -> Vec<Entry> {
-    let tables = |of: &Table| -> Vec<(bool, Table)> {
-        let table = |is_dev, name: &str| Some((is_dev, of.get(name)?.as_table()?.clone()));
+    let tables = |table: &Table| -> Vec<(bool, Table)> {
+        let table = |is_dev, name: &str| Some((is_dev, table.get(name)?.as_table()?.clone()));
         [table(false, "dependencies"), table(true, "dev-dependencies")].into_iter().flatten().collect()
     };
     let targets = content.get("target").and_then(Value::as_table).into_iter().flat_map(Table::values);
@@ -108,7 +108,9 @@ fn entries(content: &Table, manifest: &Path) -> Vec<Entry> {
             name,
         })
     };
-    all.into_iter().flat_map(|(is_dev, table)| table.into_iter().filter_map(move |of| entry(is_dev, of))).collect()
+    all.into_iter()
+        .flat_map(|(is_dev, table)| table.into_iter().filter_map(move |dependency| entry(is_dev, dependency)))
+        .collect()
 }
 
 fn check_versions(entries: &[Entry], manifest: &Path) -> Result<(), ManifestError> {
@@ -131,10 +133,12 @@ fn is_inherited(value: &Value) -> bool {
 
 /// Returns the table of `[workspace]` that the package inherits, such as `[workspace.dependencies]`.
 fn workspace_table(content: &Table, manifest: &Path, name: &str) -> Table {
-    let of = |content: &Table| content.get("workspace").map(|of| of.get(name).and_then(Value::as_table).cloned());
+    let inherited = |content: &Table| {
+        content.get("workspace").map(|workspace| workspace.get(name).and_then(Value::as_table).cloned())
+    };
     let declared = content.get("package").and_then(|package| text(package, "workspace"));
-    let root = declared.and_then(|path| of(&read(&manifest.with_file_name(path).join("Cargo.toml"))?));
-    let parents = || manifest.ancestors().skip(1).find_map(|parent| of(&read(&parent.join("Cargo.toml"))?));
+    let root = declared.and_then(|path| inherited(&read(&manifest.with_file_name(path).join("Cargo.toml"))?));
+    let parents = || manifest.ancestors().skip(1).find_map(|parent| inherited(&read(&parent.join("Cargo.toml"))?));
     root.or_else(parents).flatten().unwrap_or_default()
 }
 
@@ -176,14 +180,14 @@ mod tests {
     use super::*;
 
     /// Returns the dependency of the package in `member` of a workspace.
-    fn of(workspace: &str, member: &str) -> Result<Dependency, String> {
+    fn resolve(workspace: &str, member: &str) -> Result<Dependency, String> {
         let directory = tempfile::tempdir().unwrap();
         fs::create_dir(directory.path().join("member")).unwrap();
         fs::write(directory.path().join("Cargo.toml"), workspace).unwrap();
         let manifest = directory.path().join("member/Cargo.toml");
         fs::write(&manifest, member).unwrap();
         let root = directory.path().to_string_lossy().into_owned();
-        dependency(&manifest).map_err(|error| error.to_string().replace(&root, ""))
+        super::dependency(&manifest).map_err(|error| error.to_string().replace(&root, ""))
     }
 
     fn facade(name: &str) -> Result<Dependency, String> {
@@ -206,7 +210,7 @@ mod tests {
             ("[package]\nname = \"kubewright\"\n[dependencies]\nkubewright-core = \"0.1\"", facade("kubewright")),
             ("[package]\nname = \"kubewright-core\"", core("kubewright_core")),
         ] {
-            assert_eq!(of("", member), expected, "{member}");
+            assert_eq!(resolve("", member), expected, "{member}");
         }
     }
 
@@ -214,10 +218,13 @@ mod tests {
     fn dependencies_are_inherited_from_the_workspace() {
         let workspace =
             "[workspace.dependencies]\nkw = { package = \"kubewright\", version = \"0.1\" }\nkubewright-core = \"0.1\"";
-        assert_eq!(of(workspace, "[dependencies]\nkw.workspace = true"), facade("kw"));
-        assert_eq!(of(workspace, "[dependencies]\nkubewright-core = { workspace = true }"), core("kubewright_core"));
+        assert_eq!(resolve(workspace, "[dependencies]\nkw.workspace = true"), facade("kw"));
+        assert_eq!(
+            resolve(workspace, "[dependencies]\nkubewright-core = { workspace = true }"),
+            core("kubewright_core")
+        );
         let declared = "[package]\nname = \"a\"\nworkspace = \"..\"\n[dependencies]\nkw.workspace = true";
-        assert_eq!(of(workspace, declared), facade("kw"));
+        assert_eq!(resolve(workspace, declared), facade("kw"));
     }
 
     #[test]
@@ -240,26 +247,26 @@ mod tests {
     #[test]
     fn the_facade_and_dependencies_of_the_library_take_precedence() {
         let both = "[dependencies]\nkubewright-core = \"0.1\"\nkubewright = \"0.1\"";
-        assert_eq!(of("", both), facade("kubewright"));
+        assert_eq!(resolve("", both), facade("kubewright"));
         let in_tests = "[dependencies]\nkubewright-core = \"0.1\"\n[dev-dependencies]\nkubewright = \"0.1\"";
-        assert_eq!(of("", in_tests), core("kubewright_core"));
+        assert_eq!(resolve("", in_tests), core("kubewright_core"));
         let optional = "[dependencies]\nkubewright-core = \"0.1\"\nkubewright = { version = \"0.1\", optional = true }";
-        assert_eq!(of("", optional), core("kubewright_core"));
+        assert_eq!(resolve("", optional), core("kubewright_core"));
     }
 
     #[test]
     fn errors_name_the_manifest_and_the_lines() {
-        let missing = of("", "[dependencies]\nserde = \"1\"").unwrap_err();
+        let missing = resolve("", "[dependencies]\nserde = \"1\"").unwrap_err();
         let expected = "no dependency on `kubewright` in /member/Cargo.toml; add `kubewright = { git = \"..\" }` under \
                         `[dependencies]`";
         assert_eq!(missing, expected);
         let versions =
-            of("", "[dependencies]\nkubewright-core = \"0.1\"\nkubewright = { version = \"0.2\" }").unwrap_err();
+            resolve("", "[dependencies]\nkubewright-core = \"0.1\"\nkubewright = { version = \"0.2\" }").unwrap_err();
         assert_eq!(
             versions,
             "different versions of one library in /member/Cargo.toml: `kubewright = \"0.2\"` and `kubewright-core = \
              \"0.1\"`; remove the latter, and use `kubewright::core` in its place"
         );
-        assert_eq!(of("", "[dependencies").unwrap_err(), "cannot read /member/Cargo.toml");
+        assert_eq!(resolve("", "[dependencies").unwrap_err(), "cannot read /member/Cargo.toml");
     }
 }

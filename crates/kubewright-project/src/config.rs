@@ -125,7 +125,7 @@ fn render_all(project: &Project) -> Result<Files, RenderError> {
     }
     let health = server_with(description, &["/livez", "/readyz"]).ok_or(RenderError::NoHealthChecks)?;
     let metrics = metrics_server(description);
-    let webhooks = Webhooks::of(project)?;
+    let webhooks = Webhooks::from_project(project)?;
     let mut files = Files { name: settings.name.clone(), files: Vec::new(), objects: Vec::new() };
     definitions(&mut files, kinds)?;
     access::render(&mut files, project, metrics)?;
@@ -133,7 +133,7 @@ fn render_all(project: &Project) -> Result<Files, RenderError> {
     let called = webhooks::render(&mut files, webhooks)?;
     let monitoring = metrics::render(&mut files, settings, metrics, webhooks.map(|webhooks| webhooks.server))?;
     if !settings.samples.is_empty() {
-        files.kustomization("samples", Kustomization::of(settings.samples.iter().cloned()))?;
+        files.kustomization("samples", Kustomization::new(settings.samples.iter().cloned()))?;
     }
     let mut resources = vec!["../crd".to_owned(), "../rbac".to_owned(), "../manager".to_owned()];
     resources.extend(called.resources);
@@ -142,7 +142,7 @@ fn render_all(project: &Project) -> Result<Files, RenderError> {
         namespace: Some(files.final_namespace()),
         name_prefix: Some(format!("{}-", settings.name)),
         patches: called.patches.into_iter().map(|path| PatchFile { path }).collect(),
-        ..Kustomization::of(resources)
+        ..Kustomization::new(resources)
     };
     files.kustomization("default", default)?;
     Ok(files)
@@ -150,12 +150,12 @@ fn render_all(project: &Project) -> Result<Files, RenderError> {
 
 /// Returns the server with all of these paths.
 fn server_with<'a>(description: &'a OperatorDescription, paths: &[&str]) -> Option<&'a ServerDescription> {
-    description.servers.iter().find(|server| paths.iter().all(|path| server.paths.iter().any(|one| one == path)))
+    description.servers.iter().find(|server| paths.iter().all(|path| server.paths.iter().any(|served| served == path)))
 }
 
 /// Lists the definitions, which `cargo xtask codegen` writes.
 fn definitions(files: &mut Files, kinds: &[KindDescription]) -> Result<(), RenderError> {
-    files.kustomization("crd", Kustomization::of(definition_files(kinds)))
+    files.kustomization("crd", Kustomization::new(definition_files(kinds)))
 }
 
 /// Returns the files of the definitions, relative to `config/crd`. A kind can have several versions.

@@ -89,7 +89,7 @@ impl Chart {
     /// object.
     pub fn render(&self) -> Result<Vec<File>, ChartError> {
         let helpers = Helpers { chart: &self.project.settings.name };
-        let variants = Variants::of(&self.project)?;
+        let variants = Variants::from_project(&self.project)?;
         let metrics = metrics_server(&self.project.description).is_some();
         let parts = Parts { definitions: !self.definitions.is_empty(), metrics, webhooks: variants.has_webhooks };
         let declarations = values::declarations(&self.project, variants.resources(), parts);

@@ -207,7 +207,7 @@ impl<'a> Scenario<'a> {
         let is_spread = agents
             .iter()
             .enumerate()
-            .all(|(index, one)| agents[index + 1..].iter().all(|other| node_of(one) != node_of(other)));
+            .all(|(index, agent)| agents[index + 1..].iter().all(|other| node_of(agent) != node_of(other)));
         match self.options.machines {
             Machines::Local { .. } => ensure!(is_spread, "several agents are on the same node"),
             Machines::Remote if is_spread => {}
@@ -385,7 +385,7 @@ impl<'a> Scenario<'a> {
     /// Returns the name of the children.
     fn child(&self) -> String {
         let metadata = ObjectMeta { name: Some(NAME.to_owned()), ..ObjectMeta::default() };
-        Names::of(&Logger { metadata, ..Logger::default() }).child().to_owned()
+        Names::new(&Logger { metadata, ..Logger::default() }).child().to_owned()
     }
 }
 

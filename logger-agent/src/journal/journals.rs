@@ -73,7 +73,7 @@ impl Journals {
 
     /// Returns the journal of a source.
     #[must_use]
-    pub fn of(&self, source: Source) -> &Journal {
+    pub fn get(&self, source: Source) -> &Journal {
         match (source, &self.audit) {
             (Source::Audit, Some(audit)) => audit,
             _ => &self.main,
@@ -211,7 +211,7 @@ mod tests {
 
     async fn append(journals: &Journals, source: Source, body: &str) -> Result<(), AppendError> {
         let draft = Draft::new(source, None, serde_json::from_str(body).unwrap());
-        let journal = journals.of(source);
+        let journal = journals.get(source);
         let reservation = journal.reserve(draft.body().len())?;
         journal.append(vec![draft], Acknowledgement::Durable, reservation).await.map(drop)
     }

@@ -38,7 +38,7 @@ enum Report {
 }
 
 impl Route {
-    fn of(requested: &str) -> Option<Self> {
+    fn from_path(requested: &str) -> Option<Self> {
         match requested {
             "/activity" => Some(Route::Ingest(Source::Activity)),
             "/audit" => Some(Route::Ingest(Source::Audit)),
@@ -58,7 +58,7 @@ struct Rates {
 }
 
 impl Rates {
-    fn of(&self, source: Source) -> &RateLimit {
+    fn get(&self, source: Source) -> &RateLimit {
         match source {
             Source::Activity => &self.activity,
             Source::Audit => &self.audit,
@@ -95,7 +95,7 @@ impl Endpoints {
     /// Creates the endpoints of an agent.
     #[must_use]
     pub fn new(journals: Journals, health: Health, metrics: Arc<Metrics>, config: ServerConfig) -> Self {
-        let capacity = Source::ALL.map(|source| journals.of(source.into()).capacity()).into_iter().min();
+        let capacity = Source::ALL.map(|source| journals.get(source.into()).capacity()).into_iter().min();
         let max_per_peer = config.max_body_bytes.max(capacity.unwrap_or_default() / 4 * 3);
         let peers = Budget::new(usize::MAX, max_per_peer);
         let rate = || RateLimit::new(config.records_per_second, config.bytes_per_second);
@@ -113,7 +113,7 @@ impl Endpoints {
 
     /// Responds to a request of a peer.
     async fn respond(&self, request: Request<Body>, peer: IpAddr) -> FullResponse {
-        let (route, method) = (Route::of(request.uri().path()), request.method().clone());
+        let (route, method) = (Route::from_path(request.uri().path()), request.method().clone());
         let result = match (route, method) {
             (Some(Route::Ingest(source)), _) if !self.config.accept.contains(&source) => Err(Failure::NotFound),
             (Some(Route::Ingest(source)), Method::POST) => self.ingest(source, request, peer).await,
@@ -133,7 +133,7 @@ impl Endpoints {
 
     /// Responds to a request of a connection for probes.
     fn respond_to_probe(&self, request: &Request<Body>) -> FullResponse {
-        match (Route::of(request.uri().path()), request.method()) {
+        match (Route::from_path(request.uri().path()), request.method()) {
             (Some(Route::Report(report)), &Method::GET | &Method::HEAD) => self.report(&report),
             _ => Failure::Connections.into_response(),
         }
@@ -159,7 +159,7 @@ impl Endpoints {
     async fn ingest(&self, source: Source, request: Request<Body>, peer: IpAddr) -> Result<FullResponse, Failure> {
         let (parts, body) = request.into_parts();
         self.check_client(source, &parts.headers)?;
-        let (journal, rate) = (self.journals.of(source.into()), self.rates.of(source));
+        let (journal, rate) = (self.journals.get(source.into()), self.rates.get(source));
         let mut reservation = journal.reserve(1)?;
         let body = self.receive(body, self.peers.share(peer), &mut reservation).await?;
         rate.take_bytes(body.len()).map_err(Failure::RateLimited)?;
@@ -402,7 +402,7 @@ mod tests {
     async fn too_many_records_are_rejected_with_a_time_to_retry() {
         let fixture = fixture(ServerConfig { records_per_second: std::num::NonZeroU32::MIN, ..config() });
         assert_eq!(fixture.send("POST", "/activity", "", "{}").await.0, 200);
-        let reservation = fixture.endpoints.journals.of(Source::Activity.into()).reserve(usize::MAX).unwrap();
+        let reservation = fixture.endpoints.journals.get(Source::Activity.into()).reserve(usize::MAX).unwrap();
         let (code, headers, _) = fixture.send("POST", "/activity", "", "{}").await;
         assert_eq!(code, 503);
         assert_eq!(headers["retry-after"], "1");

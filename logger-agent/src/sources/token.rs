@@ -65,7 +65,7 @@ impl Tokens {
             return false;
         };
         let equal = self.0.iter().map(|token| token.as_slice().ct_eq(presented));
-        equal.fold(subtle::Choice::from(0), |any, one| any | one).into()
+        equal.fold(subtle::Choice::from(0), |any, is_equal| any | is_equal).into()
     }
 }
 

@@ -43,7 +43,7 @@ struct Cause {
 }
 
 impl Agents {
-    pub(super) fn of(pods: &[Arc<Pod>], reports: &Reports) -> Self {
+    pub(super) fn new(pods: &[Arc<Pod>], reports: &Reports) -> Self {
         let current: Vec<_> = pods.iter().filter(|pod| pod.metadata.deletion_timestamp.is_none()).collect();
         let ready = current.iter().filter(|pod| pod.status.as_ref().is_some_and(is_ready)).count();
         let causes: Vec<_> = current.iter().filter_map(|pod| cause(pod, reports)).collect();

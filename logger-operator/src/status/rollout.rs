@@ -17,7 +17,7 @@ pub(super) enum Rollout {
 }
 
 impl Rollout {
-    pub(super) fn of(workload: Option<Workload>) -> Self {
+    pub(super) fn new(workload: Option<Workload>) -> Self {
         match workload {
             None => Rollout::Missing,
             Some(workload) if workload.is_complete() => Rollout::Complete,

@@ -71,8 +71,8 @@ fn a_logger_without_replicas_has_one_agent() {
 fn the_image_is_in_the_container_only() {
     let text = |image: &str| serde_json::to_string(&children(Some(2), image)).unwrap();
     assert_eq!(text("registry/agent:1.2.3").matches("1.2.3").count(), 1);
-    let [one, other] = ["a:1", "b:2"].map(|image| children(Some(2), image).swap_remove(0));
-    assert_eq!(one["spec"]["selector"], other["spec"]["selector"]);
+    let [old, new] = ["a:1", "b:2"].map(|image| children(Some(2), image).swap_remove(0));
+    assert_eq!(old["spec"]["selector"], new["spec"]["selector"]);
 }
 
 /// Pods of the standard `restricted`, by the fields that it requires.

@@ -42,7 +42,7 @@ fn long_logger() -> Logger {
 #[tokio::test(start_paused = true)]
 async fn a_child_that_another_owner_controls_is_not_changed_if_it_has_a_shortened_name() {
     let long = long_logger();
-    let (logger_name, child) = ("a".repeat(100), Names::of(&long).child().to_owned());
+    let (logger_name, child) = ("a".repeat(100), Names::new(&long).child().to_owned());
     assert!(child.len() < logger_name.len(), "{child}");
     // With the label, the object is in the cache of the operator.
     for labels in [json!({}), json!({"app.kubernetes.io/managed-by": CONTROLLER})] {

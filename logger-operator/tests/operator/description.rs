@@ -16,7 +16,7 @@ fn allows(description: &OperatorDescription, scope: PermissionScope, resource: &
     let mut permissions = description.permissions.iter().filter(|permission| permission.scope == scope);
     permissions.any(|permission| {
         let resources = permission.rule.resources.as_deref().unwrap_or_default();
-        resources.iter().any(|one| one == resource) && permission.rule.verbs.iter().any(|one| one == verb)
+        resources.iter().any(|name| name == resource) && permission.rule.verbs.iter().any(|name| name == verb)
     })
 }
 

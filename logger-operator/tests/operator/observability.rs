@@ -59,11 +59,11 @@ fn the_runbook_describes_every_alert() {
 #[test]
 fn panels_of_the_dashboard_do_not_overlap() {
     let panels = dashboard().panels;
-    for (index, one) in panels.iter().enumerate() {
+    for (index, panel) in panels.iter().enumerate() {
         for other in &panels[index + 1..] {
-            let (a, b) = (one.grid_pos, other.grid_pos);
+            let (a, b) = (panel.grid_pos, other.grid_pos);
             let is_beside = a.x + a.w <= b.x || b.x + b.w <= a.x || a.y + a.h <= b.y || b.y + b.h <= a.y;
-            assert!(is_beside, "{one:?} and {other:?}");
+            assert!(is_beside, "{panel:?} and {other:?}");
         }
     }
 }

@@ -314,7 +314,7 @@ fn transitions_are_changes_of_the_status_or_the_reason() {
     let status_of = |name: &str| cases().iter().find(|case| case.name == name).map(status).unwrap();
     let types = |before: Option<&LoggerStatus>, after: &LoggerStatus| {
         let all = transitions(before, after);
-        all.iter().map(|one| (one.type_.clone(), is_warning(one))).collect::<Vec<_>>()
+        all.iter().map(|condition| (condition.type_.clone(), is_warning(condition))).collect::<Vec<_>>()
     };
     let owned = |type_: &str, is_warning: bool| (type_.to_owned(), is_warning);
     let (starting, ready, bad) = (status_of("declared, but not ready"), status_of("all ready"), status_of("bad image"));

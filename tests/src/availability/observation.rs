@@ -47,7 +47,7 @@ pub struct Agent {
 
 impl Agent {
     /// Returns an agent that has not been requested yet.
-    pub(super) fn of(pod: &Pod) -> Self {
+    pub(super) fn from_pod(pod: &Pod) -> Self {
         let status = pod.status.clone().unwrap_or_default();
         let conditions = status.conditions.iter().flatten();
         let ip = status.pod_ip.as_deref().and_then(|ip| ip.parse::<IpAddr>().ok());
@@ -55,7 +55,7 @@ impl Agent {
             name: pod.name_any(),
             node: pod.spec.as_ref().and_then(|spec| spec.node_name.clone()).unwrap_or_default(),
             address: ip.map(|ip| SocketAddr::new(ip, PORT)),
-            is_reported_ready: has_ready(conditions.map(|one| (&one.type_, &one.status))),
+            is_reported_ready: has_ready(conditions.map(|condition| (&condition.type_, &condition.status))),
             is_terminating: pod.metadata.deletion_timestamp.is_some(),
             responds: false,
         }
@@ -68,9 +68,10 @@ impl Agent {
 }
 
 impl ObservedNode {
-    pub(super) fn of(node: &Node) -> Self {
+    pub(super) fn from_node(node: &Node) -> Self {
         let (spec, status) = (node.spec.clone().unwrap_or_default(), node.status.clone().unwrap_or_default());
-        let is_ready = has_ready(status.conditions.iter().flatten().map(|one| (&one.type_, &one.status)));
+        let is_ready =
+            has_ready(status.conditions.iter().flatten().map(|condition| (&condition.type_, &condition.status)));
         let is_tainted = spec.taints.iter().flatten().any(|taint| taint.effect != "PreferNoSchedule");
         ObservedNode {
             name: node.name_any(),
@@ -152,7 +153,7 @@ mod tests {
     fn node(spec: serde_json::Value, ready: &str) -> ObservedNode {
         let status = json!({"conditions": [{"type": "Ready", "status": ready}]});
         let node = json!({"metadata": {"name": "a"}, "spec": spec, "status": status});
-        ObservedNode::of(&serde_json::from_value(node).unwrap())
+        ObservedNode::from_node(&serde_json::from_value(node).unwrap())
     }
 
     #[test]
@@ -191,7 +192,7 @@ mod tests {
     fn an_agent_is_ready_if_it_is_reported_and_responds() {
         let status = json!({"podIP": "127.1.0.1", "conditions": [{"type": "Ready", "status": "True"}]});
         let pod = json!({"metadata": {"name": "a"}, "spec": {"nodeName": "n", "containers": []}, "status": status});
-        let agent = Agent::of(&serde_json::from_value(pod).unwrap());
+        let agent = Agent::from_pod(&serde_json::from_value(pod).unwrap());
         assert!(agent.is_reported_ready && !agent.is_ready());
         assert_eq!(agent.address.unwrap().to_string(), "127.1.0.1:8080");
         let agent = Agent { responds: true, ..agent };

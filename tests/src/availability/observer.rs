@@ -307,9 +307,9 @@ impl Sampler {
         let nodes = ListParams::default();
         let (nodes, mut pods) = tokio::try_join!(self.nodes.list(&nodes), self.pods.list(&params))?;
         pods.items.sort_by_key(|pod| pod.name_any());
-        let mut nodes: Vec<_> = nodes.items.iter().map(ObservedNode::of).collect();
-        nodes.sort_by(|one, other| one.name.cmp(&other.name));
-        Ok(Observation { nodes, agents: pods.items.iter().map(Agent::of).collect(), is_current: true })
+        let mut nodes: Vec<_> = nodes.items.iter().map(ObservedNode::from_node).collect();
+        nodes.sort_by(|left, right| left.name.cmp(&right.name));
+        Ok(Observation { nodes, agents: pods.items.iter().map(Agent::from_pod).collect(), is_current: true })
     }
 }
 

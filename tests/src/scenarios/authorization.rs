@@ -208,9 +208,10 @@ pub(super) async fn access_reviews_name_the_binding(client: Client) {
     assert_eq!(local.unwrap().status.unwrap().reason, Some(reason.clone()));
 
     let user = impersonate(&client, user);
-    let own = json!({ "metadata": {}, "spec": { "resourceAttributes": attributes("list") } });
-    let own = Api::<SelfSubjectAccessReview>::all(user.clone()).create(&PostParams::default(), &decode(own)).await;
-    assert_eq!(own.unwrap().status.unwrap().reason, Some(reason));
+    let own_access = json!({ "metadata": {}, "spec": { "resourceAttributes": attributes("list") } });
+    let own_access =
+        Api::<SelfSubjectAccessReview>::all(user.clone()).create(&PostParams::default(), &decode(own_access)).await;
+    assert_eq!(own_access.unwrap().status.unwrap().reason, Some(reason));
     let rules = json!({ "metadata": {}, "spec": { "namespace": namespace } });
     let rules = Api::<SelfSubjectRulesReview>::all(user.clone()).create(&PostParams::default(), &decode(rules)).await;
     let status = rules.unwrap().status.unwrap();

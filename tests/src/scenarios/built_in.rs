@@ -206,8 +206,8 @@ pub(super) async fn secrets_store_string_data_as_data(client: Client) {
     assert_eq!(other.message, "Secret \"s\" is invalid: type: Invalid value: \"x\": field is immutable");
     for (text, place) in [("%%", 0), ("YQ=", 3)] {
         let rejected = rejection(raw.create(&post(), &secret(json!({"data": {"a": text}}))).await);
-        let why = format!("illegal base64 data at input byte {place}");
-        assert_eq!(rejected.message, format!("Secret in version \"v1\" cannot be handled as a Secret: {why}"));
+        let error = format!("illegal base64 data at input byte {place}");
+        assert_eq!(rejected.message, format!("Secret in version \"v1\" cannot be handled as a Secret: {error}"));
     }
     assert_eq!(api.list(&ListParams::default().fields("type=Opaque")).await.unwrap().items.len(), 1);
     assert_eq!(api.list(&ListParams::default().fields("type=other")).await.unwrap().items.len(), 0);
@@ -255,8 +255,8 @@ pub(super) async fn deployments_are_scaled_and_their_status_is_written(client: C
     assert!(owners(&read).contains(&scaler), "{:?}", owners(&read));
     let negative =
         rejection(api.patch_scale("web", &merged_by("scaler"), &merge(json!({"spec": {"replicas": -1}}))).await);
-    let why = "spec.replicas: Invalid value: -1: must be greater than or equal to 0";
-    assert_eq!((negative.code, negative.message), (422, format!("Scale.autoscaling \"web\" is invalid: {why}")));
+    let error = "spec.replicas: Invalid value: -1: must be greater than or equal to 0";
+    assert_eq!((negative.code, negative.message), (422, format!("Scale.autoscaling \"web\" is invalid: {error}")));
 
     let report = json!({
         "metadata": {"labels": {"a": "other"}, "annotations": {"b": "c"}},
@@ -324,7 +324,8 @@ pub(super) async fn appliers_share_a_deployment(client: Client) {
     let theirs = their_configuration();
     let both = api.patch("web", &applied_by("theirs"), &Patch::Apply(&theirs)).await.unwrap();
     let spec = &both.data["spec"]["template"]["spec"];
-    let names: Vec<_> = spec["containers"].as_array().unwrap().iter().map(|of| of["name"].as_str().unwrap()).collect();
+    let names: Vec<_> =
+        spec["containers"].as_array().unwrap().iter().map(|container| container["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["side", "main"]);
     assert_eq!(spec["containers"][0]["imagePullPolicy"], "Always");
     assert_eq!(spec["containers"][1]["imagePullPolicy"], "IfNotPresent");
@@ -411,10 +412,11 @@ pub(super) async fn undecodable_built_in_objects_are_rejected(client: Client) {
             "number into Go struct field LabelSelector.spec.selector.matchLabels of type string",
         ),
     ];
-    for (pointer, value, why) in undecodable {
+    for (pointer, value, mismatch) in undecodable {
         let rejected = rejection(api.create(&post(), &deployment_with(pointer, value)).await);
-        let expected =
-            format!("Deployment in version \"v1\" cannot be handled as a Deployment: json: cannot unmarshal {why}");
+        let expected = format!(
+            "Deployment in version \"v1\" cannot be handled as a Deployment: json: cannot unmarshal {mismatch}"
+        );
         assert_eq!((rejected.code, rejected.message), (400, expected));
     }
     let mut quantity = deployment("web");
@@ -447,9 +449,9 @@ pub(super) async fn invalid_built_in_objects_are_rejected(client: Client) {
             "spec.template.metadata.labels: Invalid value: {\"app\":\"y\"}: `selector` does not match template `labels`",
         ),
     ];
-    for (pointer, value, why) in invalid {
+    for (pointer, value, error) in invalid {
         let rejected = rejection(api.create(&post(), &deployment_with(pointer, value)).await);
-        assert_eq!((rejected.code, rejected.message), (422, format!("Deployment.apps \"web\" is invalid: {why}")));
+        assert_eq!((rejected.code, rejected.message), (422, format!("Deployment.apps \"web\" is invalid: {error}")));
     }
     let unnamed = rejection(api.create(&post(), &deployment_with("/metadata/name", json!("A_"))).await);
     assert!(unnamed.message.contains("a lowercase RFC 1123 subdomain must consist of"), "{}", unnamed.message);
@@ -457,11 +459,11 @@ pub(super) async fn invalid_built_in_objects_are_rejected(client: Client) {
     api.create(&post(), &deployment_with("/metadata/name", json!("web"))).await.unwrap();
     let selector = json!({"spec": {"selector": {"matchLabels": {"app": "y"}}, "template": {"metadata": {"labels": {"app": "y"}}}}});
     let changed = rejection(api.patch("web", &merged_by("tests"), &Patch::Merge(selector)).await);
-    let why = "spec.selector: Invalid value: {\"matchLabels\":{\"app\":\"y\"}}: field is immutable";
-    assert_eq!(changed.message, format!("Deployment.apps \"web\" is invalid: {why}"));
+    let error = "spec.selector: Invalid value: {\"matchLabels\":{\"app\":\"y\"}}: field is immutable";
+    assert_eq!(changed.message, format!("Deployment.apps \"web\" is invalid: {error}"));
     let text =
         rejection(api.patch("web", &merged_by("tests"), &Patch::Merge(json!({"spec": {"replicas": "x"}}))).await);
     assert_eq!(text.code, 422);
-    let why = "json: cannot unmarshal string into Go struct field DeploymentSpec.spec.replicas of type int32";
-    assert!(text.message.ends_with(why), "{}", text.message);
+    let error = "json: cannot unmarshal string into Go struct field DeploymentSpec.spec.replicas of type int32";
+    assert!(text.message.ends_with(error), "{}", text.message);
 }

@@ -32,7 +32,7 @@ struct LoggerReconciler {
 }
 
 impl LoggerReconciler {
-    fn of(client: &Client, namespace: &str) -> Self {
+    fn new(client: &Client, namespace: &str) -> Self {
         let (loggers, config_maps) = (client.clone(), client.clone());
         Self { loggers: Api::namespaced(loggers, namespace), config_maps: Api::namespaced(config_maps, namespace) }
     }
@@ -94,7 +94,7 @@ pub(super) async fn a_controller_reconciles_status_child_and_finalizer(client: C
     let clientset = Clientset::new(client.clone());
     let factory = SharedInformerFactory::namespaced(&clientset, &namespace);
     let informer = factory.example_v2().loggers();
-    let reconciler = LoggerReconciler::of(&client, &namespace);
+    let reconciler = LoggerReconciler::new(&client, &namespace);
     let controller = Controller::new("reconciler", &informer).max_concurrent_reconciles(2).build(reconciler.clone());
     let stop = CancellationToken::new();
     factory.start();
@@ -142,7 +142,7 @@ pub(super) async fn a_controller_of_objects_reconciles_status_child_and_finalize
         .build();
     let stop = CancellationToken::new();
     let running = tokio::spawn(controller.run(stop.clone()));
-    exercise_controller(&LoggerReconciler::of(&client, &namespace)).await;
+    exercise_controller(&LoggerReconciler::new(&client, &namespace)).await;
     stop.cancel();
     running.await.unwrap().unwrap();
     factory.shutdown().await;
@@ -150,7 +150,7 @@ pub(super) async fn a_controller_of_objects_reconciles_status_child_and_finalize
 
 pub(super) async fn kubes_controller_reconciles_status_child_and_finalizer(client: Client) {
     let namespace = namespace(&client, "kubes-controller").await;
-    let reconciler = LoggerReconciler::of(&client, &namespace);
+    let reconciler = LoggerReconciler::new(&client, &namespace);
     let controller = KubeController::new(reconciler.loggers.clone(), watcher::Config::default())
         .owns(reconciler.config_maps.clone(), watcher::Config::default())
         .run(

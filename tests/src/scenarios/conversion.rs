@@ -301,9 +301,9 @@ pub(super) async fn requests_fail_while_the_converter_is_down(client: Client) {
     let address = gauges.converter.address();
     gauges.converter.stop().await;
     let failure = |version: &str| {
-        let why =
+        let error =
             format!("Post \"https://{address}/convert?timeout=30s\": dial tcp {address}: connect: connection refused");
-        format!("conversion webhook for {}/{version}, Kind=Gauge failed: {why}", gauges.group)
+        format!("conversion webhook for {}/{version}, Kind=Gauge failed: {error}", gauges.group)
     };
     assert_eq!(gauges.failure().await, failure("v1"));
     let created = rejection(gauges.create("v2", "b", interval("v2", 1)).await);

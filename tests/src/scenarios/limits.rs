@@ -154,14 +154,14 @@ pub(super) async fn bodies_and_aliases_above_the_limits_are_rejected(client: Cli
         format!("a{level}: &a{level} [{aliases}]\n")
     };
     let yaml = std::iter::once("a0: &a0 [x]\n".to_owned()).chain((1..10).map(level)).collect::<String>();
-    let why = "yaml: document contains excessive aliasing";
+    let error = "yaml: document contains excessive aliasing";
     api.create(&post, &config_map("a", 1, 1)).await.unwrap();
     let rejected = patch(&client, &namespace, "application/apply-patch+yaml", &yaml).await;
-    let message = format!("error decoding YAML: error converting YAML to JSON: {why}");
+    let message = format!("error decoding YAML: error converting YAML to JSON: {error}");
     assert_eq!(rejected, (400, "BadRequest".to_owned(), message));
     let mut create = Request::new(api.resource_url()).create(&post, yaml.clone().into_bytes()).unwrap();
     create.headers_mut().insert("content-type", "application/yaml".parse().unwrap());
     let start: String = yaml.bytes().take(30).map(|byte| format!("{byte:02x}")).collect();
-    let message = format!("the object provided is unrecognized (must be of type ConfigMap): {why} ({start} ...)");
+    let message = format!("the object provided is unrecognized (must be of type ConfigMap): {error} ({start} ...)");
     assert_eq!(rejection(client.request::<Value>(create).await), (400, "BadRequest".to_owned(), message));
 }

@@ -164,8 +164,8 @@ pub(super) async fn appliers_share_equal_values_and_conflict_over_others(client:
 
     merge(&api, "editor", json!({ "spec": { "notes": { "n": "1" } } })).await;
     let message = "Apply failed with 1 conflict: conflict with \"one\": .spec.args";
-    let one = rejection(apply(&api, "two", json!({ "size": 1, "args": ["y"] })).await);
-    assert_eq!(one, (409, "Conflict".into(), message.into()));
+    let conflict = rejection(apply(&api, "two", json!({ "size": 1, "args": ["y"] })).await);
+    assert_eq!(conflict, (409, "Conflict".into(), message.into()));
     let object = json!({ "size": 2, "notes": { "n": "2" } });
     let result = apply(&api, "two", object.clone()).await;
     let Err(kube::Error::Api(status)) = &result else { panic!("{result:?}") };
@@ -245,15 +245,15 @@ pub(super) async fn list_items_are_merged_by_key(client: Client) {
     assert_eq!(now.data["spec"]["ports"], rest, "the item belongs to the other manager, its number did not");
     let duplicate = json!({ "ports": [{ "name": "x" }, { "name": "x" }] });
     let (code, _, message) = rejection(apply(&api, "two", duplicate).await);
-    let why = ".spec.ports: duplicate entries for key [name=\"x\",protocol=\"TCP\"]";
+    let error = ".spec.ports: duplicate entries for key [name=\"x\",protocol=\"TCP\"]";
     let object = "(/a; apply.example.org/v1, Kind=Part)";
-    assert_eq!((code, message), (500, format!("failed to create typed patch object {object}: {why}")));
+    assert_eq!((code, message), (500, format!("failed to create typed patch object {object}: {error}")));
 }
 
 pub(super) async fn sets_are_merged_and_atomic_values_replaced(client: Client) {
     let api = parts(&client, "sets").await;
-    let one = json!({ "tags": ["a", "b", "c", "d"], "args": ["a"], "whole": { "a": "1" } });
-    apply(&api, "one", one).await.unwrap();
+    let spec = json!({ "tags": ["a", "b", "c", "d"], "args": ["a"], "whole": { "a": "1" } });
+    apply(&api, "one", spec).await.unwrap();
     let now = apply(&api, "two", json!({ "tags": ["d", "x", "b", "y"] })).await.unwrap();
     assert_eq!(now.data["spec"]["tags"], json!(["a", "c", "d", "x", "b", "y"]));
     let tags = |tags: &[&str]| tags.iter().map(|tag| (format!("v:\"{tag}\""), json!({}))).collect::<Value>();
@@ -299,12 +299,13 @@ pub(super) async fn status_fields_are_owned_by_subresource(client: Client) {
     let fields = json!({
         ".": {}, "f:type": {}, "f:status": {}, "f:reason": {}, "f:message": {}, "f:lastTransitionTime": {},
     });
-    let of = |type_: &str| json!({ "f:status": { "f:conditions": { format!("k:{{\"type\":\"{type_}\"}}"): fields } } });
+    let condition_fields =
+        |type_: &str| json!({ "f:status": { "f:conditions": { format!("k:{{\"type\":\"{type_}\"}}"): fields } } });
     let maker = json!({ "f:spec": { ".": {}, "f:name": {}, "f:interval": {} } });
     let expected = json!({
         "maker Update example.com/v2": maker,
-        "one Apply example.com/v2 status": of("Ready"),
-        "two Apply example.com/v2 status": of("Old"),
+        "one Apply example.com/v2 status": condition_fields("Ready"),
+        "two Apply example.com/v2 status": condition_fields("Old"),
     });
     assert_eq!(owners(&now.metadata), expected);
 
@@ -372,8 +373,8 @@ pub(super) async fn apply_creates_missing_objects(client: Client) {
         json!({ "name": "a", "labels": { "l": "1" }, "finalizers": ["a/b"], "ownerReferences": owner });
     object["status"] = json!({ "state": "not written" });
     let null = rejection(api.patch("a", &PatchParams::apply("one"), &Patch::Apply(&object)).await);
-    let why = "spec.free: Invalid value: \"null\": spec.free in body must be of type object: \"null\"";
-    assert_eq!(null, (422, "Invalid".into(), format!("Part.apply.example.org \"a\" is invalid: {why}")));
+    let error = "spec.free: Invalid value: \"null\": spec.free in body must be of type object: \"null\"";
+    assert_eq!(null, (422, "Invalid".into(), format!("Part.apply.example.org \"a\" is invalid: {error}")));
     object["spec"].as_object_mut().unwrap().remove("free");
     let made = api.patch("a", &PatchParams::apply("one"), &Patch::Apply(&object)).await.unwrap();
     assert_eq!(made.data, json!({ "spec": { "size": 1, "color": "red", "notes": {} } }));
@@ -392,8 +393,8 @@ pub(super) async fn invalid_applies_are_rejected(client: Client) {
     let message = "PatchOptions.meta.k8s.io \"\" is invalid: fieldManager: Required value: is required for apply patch";
     let whole = json!(part(json!({ "size": 1 })));
     assert_eq!(reject(PatchParams::default(), whole.clone()).await, (422, "Invalid".into(), message.into()));
-    let one = || PatchParams::apply("one");
-    let missing = rejection(api.patch_status("a", &one(), &Patch::Apply(&whole)).await);
+    let apply_as_one = || PatchParams::apply("one");
+    let missing = rejection(api.patch_status("a", &apply_as_one(), &Patch::Apply(&whole)).await);
     assert_eq!((missing.0, missing.2.as_str()), (404, "parts.apply.example.org \"a\" not found"));
     let with = |pointer: &str, name: &str, value: Value| {
         let mut body = whole.clone();
@@ -433,7 +434,7 @@ pub(super) async fn invalid_applies_are_rejected(client: Client) {
         (with("/spec", "notes", json!([1])), 500, format!("{typed}: .spec.notes: expected map, got &{{[1]}}")),
     ];
     for (body, code, message) in cases {
-        let rejected = reject(one(), body).await;
+        let rejected = reject(apply_as_one(), body).await;
         assert_eq!((rejected.0, rejected.2), (code, message));
     }
     assert!(api.get_opt("a").await.unwrap().is_none());

@@ -181,8 +181,8 @@ async fn patch(client: &ExtendedClient) {
 }
 
 async fn apply(client: &ExtendedClient, configuration: impl Fn() -> ExtendedApply) {
-    let own = configuration().with_spec(SpecApply::new().with_word("own"));
-    let applied = client.apply_own(&own, &mine()).await.unwrap();
+    let letter = configuration().with_spec(SpecApply::new().with_word("own"));
+    let applied = client.apply_own(&letter, &mine()).await.unwrap();
     assert_eq!(applied.spec.word.as_deref(), Some("own"));
     let other = LetterApply::new()
         .with_api_version(GROUP_VERSION.api_version)
@@ -192,8 +192,8 @@ async fn apply(client: &ExtendedClient, configuration: impl Fn() -> ExtendedAppl
     let applied = client.apply_other("applied", &other, &mine()).await.unwrap();
     assert_eq!(applied.spec, spec("other", 1));
 
-    let own = configuration().with_status(StatusApply::new().with_word("own"));
-    let applied = client.apply_status_own(&own, &mine()).await.unwrap();
+    let letter = configuration().with_status(StatusApply::new().with_word("own"));
+    let applied = client.apply_status_own(&letter, &mine()).await.unwrap();
     assert_eq!((&applied.spec, &applied.status), (&spec("other", 1), &word("own")));
     let other = json!({
         "apiVersion": GROUP_VERSION.api_version, "kind": KIND, "status": {"word": "other"},
@@ -201,7 +201,7 @@ async fn apply(client: &ExtendedClient, configuration: impl Fn() -> ExtendedAppl
     let json = client.apply_status_other("applied", &other, &mine()).await.unwrap();
     assert_eq!(json["status"], json!({"word": "other"}));
 
-    assert_fails(client.apply_scale_own(&own, &mine()).await, "cannot apply the scale of");
+    assert_fails(client.apply_scale_own(&letter, &mine()).await, "cannot apply the scale of");
     let scale = ScaleApply::new("applied", "").with_spec(ScaleSpecApply::new().with_replicas(2));
     // No server converts the scale of a custom resource for apply (kubernetes 1.36).
     assert_fails(client.apply_scale_other("applied", &scale, &mine().force()).await, "autoscaling/v1");

@@ -57,7 +57,9 @@ pub(super) async fn bad_image(cluster: &mut Cluster) {
             };
             let deployment = objects.get("Deployment", "web");
             objects.pods("web").iter().any(is_waiting)
-                && deployment.is_some_and(|one| has_condition(one, "Progressing", "False", "ProgressDeadlineExceeded"))
+                && deployment.is_some_and(|deployment| {
+                    has_condition(deployment, "Progressing", "False", "ProgressDeadlineExceeded")
+                })
         })
         .await;
     cluster.patch::<Deployment>("web", patch(&serde_json::Value::Null, "web:3")).await;

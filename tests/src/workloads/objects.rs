@@ -42,12 +42,13 @@ pub(super) fn conditions(object: &Value) -> impl Iterator<Item = &Value> {
 
 /// Reports whether an object has a condition with this status and reason.
 pub(super) fn has_condition(object: &Value, type_: &str, status: &str, reason: &str) -> bool {
-    conditions(object).any(|one| one["type"] == type_ && one["status"] == status && one["reason"] == reason)
+    conditions(object)
+        .any(|condition| condition["type"] == type_ && condition["status"] == status && condition["reason"] == reason)
 }
 
 /// Reports whether a pod or a node is ready.
 pub(super) fn is_ready(object: &Value) -> bool {
-    conditions(object).any(|one| one["type"] == "Ready" && one["status"] == "True")
+    conditions(object).any(|condition| condition["type"] == "Ready" && condition["status"] == "True")
 }
 
 pub(super) fn is_tainted(node: &Value) -> bool {

@@ -319,10 +319,10 @@ mod tests {
 
     #[test]
     fn random_parts_are_no_difference() {
-        let one = outcome([pod("web-7d4b8c-aaaaa", UIDS[0], "Running")]);
-        let other = outcome([pod("web-7d4b8c-zzzzz", UIDS[1], "Running")]);
-        assert_eq!(one, other);
-        let of_pod = one.values().iter().filter(|(place, _)| place.kind == "Pod");
+        let first = outcome([pod("web-7d4b8c-aaaaa", UIDS[0], "Running")]);
+        let second = outcome([pod("web-7d4b8c-zzzzz", UIDS[1], "Running")]);
+        assert_eq!(first, second);
+        let of_pod = first.values().iter().filter(|(place, _)| place.kind == "Pod");
         let text: Vec<_> = of_pod.map(|(place, value)| format!("{} {value}", place.path)).collect();
         assert!(text.contains(&"status.conditions.Ready.status True".to_owned()), "{text:?}");
         assert!(text.contains(&"metadata.ownerReferences.web-<web revision 2>.uid <uid>".to_owned()), "{text:?}");

@@ -93,9 +93,9 @@ async fn evaluate_rules(client: Client) -> Result<(), Failed> {
             }
             None => send(&client, "POST", &format!("{OBJECTS}?dryRun=All"), &object(0, group, &run.new)).await?,
         };
-        let own = format!("spec.c{group}");
+        let field = format!("spec.c{group}");
         let mut causes = answer.err().unwrap_or_default();
-        causes.iter_mut().for_each(|cause| cause.0 = cause.0.replacen(&own, "spec", 1));
+        causes.iter_mut().for_each(|cause| cause.0 = cause.0.replacen(&field, "spec", 1));
         causes.sort();
         answers.push(causes);
     }

@@ -42,7 +42,7 @@ fn stored(
     control_plane: &ControlPlane,
     definitions: BTreeMap<String, Value>,
 ) -> Result<BTreeMap<String, Value>, Failed> {
-    let one = |(name, definition): (String, Value)| -> Result<(String, Value), Failed> {
+    let stored_definition = |(name, definition): (String, Value)| -> Result<(String, Value), Failed> {
         let mut stored = create(control_plane, &definition)?;
         if definition["spec"]["conversion"].is_null() && stored["spec"]["conversion"] == json!({"strategy": "None"}) {
             stored["spec"].as_object_mut().map(|spec| spec.remove("conversion"));
@@ -56,7 +56,7 @@ fn stored(
         stored.as_object_mut().ok_or("a definition is an object")?.remove("status");
         Ok((name, stored))
     };
-    definitions.into_iter().map(one).collect()
+    definitions.into_iter().map(stored_definition).collect()
 }
 
 /// Creates a definition in a dry run and returns the response.

@@ -138,7 +138,7 @@ impl Scenario {
             let reasons = "jsonpath={.status.conditions[*].reason}";
             wait_until::<Failed>(reason, || {
                 let reasons = self.run(&["get", "logger", "audit", "-o", reasons])?;
-                Ok(reasons.split(' ').any(|one| one == reason))
+                Ok(reasons.split(' ').any(|found| found == reason))
             })?;
         }
         self.replace_workloads()?;

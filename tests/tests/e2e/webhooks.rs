@@ -305,12 +305,13 @@ impl Configurations {
     const NAME: &str = "e2e-webhooks";
 
     async fn install(client: &Client, webhooks: &Webhooks, serving: &Serving) -> Result<Self, Failed> {
-        let own = Configurations { mutating: Api::all(client.clone()), validating: Api::all(client.clone()) };
+        let configurations =
+            Configurations { mutating: Api::all(client.clone()), validating: Api::all(client.clone()) };
         let mutating = webhooks.mutating_configuration(Self::NAME, |path| serving.client_config(path));
-        own.mutating.create(&PostParams::default(), &mutating).await?;
+        configurations.mutating.create(&PostParams::default(), &mutating).await?;
         let validating = webhooks.validating_configuration(Self::NAME, |path| serving.client_config(path));
-        own.validating.create(&PostParams::default(), &validating).await?;
-        Ok(own)
+        configurations.validating.create(&PostParams::default(), &validating).await?;
+        Ok(configurations)
     }
 
     async fn delete(self) -> Outcome {
@@ -422,7 +423,7 @@ async fn conversion(client: Client, config: ServerConfig) -> Outcome {
     assert_eq!(second.get("a").await?.data["spec"], json!({ "pace": 1 }));
     assert_eq!(first.get("b").await?.data["spec"], json!({ "speed": 2 }));
     let listed: Vec<_> =
-        second.list(&ListParams::default()).await?.into_iter().map(|one| one.data["spec"].clone()).collect();
+        second.list(&ListParams::default()).await?.into_iter().map(|object| object.data["spec"].clone()).collect();
     assert_eq!(listed, [json!({ "pace": 1 }), json!({ "pace": 2 })]);
     let change = Patch::Apply(gauge("v2", "a", json!({ "pace": 3 }))?);
     second.patch("a", &PatchParams::apply("e2e").force(), &change).await?;

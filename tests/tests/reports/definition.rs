@@ -15,7 +15,7 @@ pub(crate) struct Definition {
 
 impl Definition {
     /// Generates the only definition of a group.
-    pub(crate) fn of(group: ApiGroup) -> Self {
+    pub(crate) fn from_group(group: ApiGroup) -> Self {
         let text = definitions(&[group]).unwrap_or_else(|errors| panic!("{errors}"));
         let json = serde_saphyr::from_str(&text).unwrap();
         let errors = validate(&json);

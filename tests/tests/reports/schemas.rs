@@ -6,7 +6,7 @@ use crate::{definition::Definition, types::*};
 
 #[test]
 fn r01_container_default_beside_rename_all() {
-    let definition = Definition::of(r01::API_GROUP);
+    let definition = Definition::from_group(r01::API_GROUP);
     let properties = definition.schema()["properties"]["spec"]["properties"].as_object().unwrap();
     assert_eq!(properties.keys().collect::<Vec<_>>(), ["keepLast", "retryLimit", "targetPath"]);
     assert_eq!(definition.field("keepLast")["default"], 7);
@@ -16,22 +16,22 @@ fn r01_container_default_beside_rename_all() {
 
 #[test]
 fn r02_container_default_of_a_function() {
-    assert_eq!(Definition::of(r02::API_GROUP).field("maxItems")["default"], 10);
-    assert_eq!(Definition::of(r02b::API_GROUP).field("items")["default"], 10);
+    assert_eq!(Definition::from_group(r02::API_GROUP).field("maxItems")["default"], 10);
+    assert_eq!(Definition::from_group(r02b::API_GROUP).field("items")["default"], 10);
 }
 
 #[test]
 fn r03_container_default_beside_self_and_type_parameters() {
-    let menu = Definition::of(r03::API_GROUP);
+    let menu = Definition::from_group(r03::API_GROUP);
     assert_eq!((&menu.field("entries")["type"], &menu.field("entries")["default"]), (&json!("array"), &json!([])));
     assert_eq!(menu.field("entries.[].label")["default"], "");
-    let knob = Definition::of(r03g::API_GROUP);
+    let knob = Definition::from_group(r03g::API_GROUP);
     assert_eq!((&knob.field("value")["default"], &knob.field("note")["default"]), (&json!(0), &json!("")));
 }
 
 #[test]
 fn r07_default_that_is_not_serialized() {
-    let definition = Definition::of(r07::API_GROUP);
+    let definition = Definition::from_group(r07::API_GROUP);
     assert_eq!(
         (&definition.field("enabled")["default"], &definition.field("period")["default"]),
         (&json!(true), &json!(30))
@@ -40,13 +40,13 @@ fn r07_default_that_is_not_serialized() {
 
 #[test]
 fn r08_untagged_enum_with_a_variant_for_everything_else() {
-    let definition = Definition::of(r08::API_GROUP);
+    let definition = Definition::from_group(r08::API_GROUP);
     assert_eq!(definition.field("config"), &json!({"x-kubernetes-preserve-unknown-fields": true}));
 }
 
 #[test]
 fn r09_try_from_without_into() {
-    assert_eq!(Definition::of(r09::API_GROUP).field("start"), &json!({"type": "string"}));
+    assert_eq!(Definition::from_group(r09::API_GROUP).field("start"), &json!({"type": "string"}));
 }
 
 /// Asserts which specs the schema accepts.
@@ -67,7 +67,7 @@ fn r11_tagged_enum_in_a_tagged_enum() {
     ];
     let rejected =
         [json!({"output": {"kind": "storage"}}), json!({"output": {"kind": "storage", "provider": "bucket"}})];
-    check_specs(&Definition::of(r11::API_GROUP), &accepted, &rejected);
+    check_specs(&Definition::from_group(r11::API_GROUP), &accepted, &rejected);
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn r13_empty_tuple_variant() {
 
 #[test]
 fn r14_block_comments() {
-    let definition = Definition::of(r14::API_GROUP);
+    let definition = Definition::from_group(r14::API_GROUP);
     let spec = &definition.schema()["properties"]["spec"];
     assert_eq!(spec["description"], "The desired state of a note.\n\nIt has two paragraphs.");
     assert_eq!(definition.field("text")["description"], "The text of the note.\n\n- may be empty\n- may have lines");
@@ -93,7 +93,7 @@ fn r14_block_comments() {
 
 #[test]
 fn r15_doc_comments_that_begin_with_a_number_sign() {
-    let definition = Definition::of(r15::API_GROUP);
+    let definition = Definition::from_group(r15::API_GROUP);
     assert_eq!(definition.field("priority")["description"], "#1 priority tasks start first.");
     assert_eq!(definition.field("retries")["description"], "# Retries\n\nHow often a failed task starts again.");
     assert!(
@@ -103,7 +103,7 @@ fn r15_doc_comments_that_begin_with_a_number_sign() {
 
 #[test]
 fn r16_descriptions_that_yaml_treats_specially() {
-    let definition = Definition::of(r16::API_GROUP);
+    let definition = Definition::from_group(r16::API_GROUP);
     for (field, start) in
         [("a", "- begins"), ("i", "A long line with  two spaces"), ("k", "---"), ("m", "2024-01-01"), ("n", "no")]
     {
@@ -115,21 +115,21 @@ fn r16_descriptions_that_yaml_treats_specially() {
 
 #[test]
 fn r17_line_endings_of_windows() {
-    let definition = Definition::of(r17::API_GROUP);
+    let definition = Definition::from_group(r17::API_GROUP);
     assert_eq!(definition.field("body")["description"], "The first line.\n\nThe second paragraph.");
 }
 
 #[test]
 fn r18_r25_negative_allowed_values() {
-    assert_eq!(Definition::of(r18::API_GROUP).field("direction")["enum"], json!([-1, 0, 1]));
-    let gauge = Definition::of(r25::API_GROUP);
+    assert_eq!(Definition::from_group(r18::API_GROUP).field("direction")["enum"], json!([-1, 0, 1]));
+    let gauge = Definition::from_group(r25::API_GROUP);
     assert_eq!(gauge.field("steps.[]")["enum"], json!([-10, 0, 10]));
     assert_eq!(gauge.field("limit")["x-kubernetes-validations"][0]["rule"], "self != -1");
 }
 
 #[test]
 fn r19_names_and_values_that_yaml_1_1_does_not_read_as_strings() {
-    let text = Definition::of(r19::API_GROUP).text;
+    let text = Definition::from_group(r19::API_GROUP).text;
     for name in ["y", "n", "on", "off", "yes", "no", "null", "true", "1_000", "2024-01-01", "0x1f", "1e3", "~"] {
         let is_quoted = [format!("\"{name}\":"), format!("'{name}':")].iter().any(|quoted| text.contains(quoted));
         assert!(is_quoted, "{name}");
@@ -143,14 +143,14 @@ fn r19_names_and_values_that_yaml_1_1_does_not_read_as_strings() {
 
 #[test]
 fn r20_order_of_maps() {
-    let text = Definition::of(r20::API_GROUP).text;
+    let text = Definition::from_group(r20::API_GROUP).text;
     let position = |name: &str| text.find(name).unwrap();
     assert!(position("alpha: 2") < position("bravo: 4") && position("bravo: 4") < position("zeta: 1"), "{text}");
 }
 
 #[test]
 fn r21_columns_of_names_with_dots() {
-    let definition = Definition::of(r21::API_GROUP);
+    let definition = Definition::from_group(r21::API_GROUP);
     let columns = definition.json["spec"]["versions"][0]["additionalPrinterColumns"].as_array().unwrap();
     let paths: Vec<(&Value, &Value)> = columns.iter().map(|column| (&column["name"], &column["jsonPath"])).collect();
     let expected = [("Max", r".spec.max-size"), ("Zone", r".spec.node\.reports\.example/zone")];
@@ -171,7 +171,7 @@ fn r23_plurals_of_client_gen() {
 
 #[test]
 fn r26_choice_in_an_unbounded_list() {
-    let definition = Definition::of(r26::API_GROUP);
+    let definition = Definition::from_group(r26::API_GROUP);
     assert_eq!(
         definition.field("sources.[]")["x-kubernetes-validations"],
         json!([{
@@ -190,13 +190,13 @@ fn r29_field_beside_a_flattened_field_of_the_same_name() {
 #[test]
 fn r27_conversion_of_nested_types() {
     for group in [r27::v1::API_GROUP, r27::v2::API_GROUP] {
-        assert_eq!(Definition::of(group).field("trigger")["type"], "object");
+        assert_eq!(Definition::from_group(group).field("trigger")["type"], "object");
     }
 }
 
 #[test]
 fn r35_deny_unknown_fields() {
-    let definition = Definition::of(r35::API_GROUP);
+    let definition = Definition::from_group(r35::API_GROUP);
     assert!(!definition.text.contains("additionalProperties"));
     let accepted = [
         json!({"name": "a", "action": {"type": "Close"}}),
@@ -207,12 +207,12 @@ fn r35_deny_unknown_fields() {
 
 #[test]
 fn r24_conditional_kinds() {
-    assert_eq!(Definition::of(r24::API_GROUP).json["spec"]["names"]["kind"], "Stable");
+    assert_eq!(Definition::from_group(r24::API_GROUP).json["spec"]["names"]["kind"], "Stable");
 }
 
 #[test]
 fn m01_types_that_are_not_recursive() {
-    let definition = Definition::of(m01::API_GROUP);
+    let definition = Definition::from_group(m01::API_GROUP);
     let spec =
         |trigger: Value, action: Value| json!({"trigger": trigger, "action": action, "pause": {"secs": 1, "nanos": 2}});
     let accepted = [
@@ -224,7 +224,7 @@ fn m01_types_that_are_not_recursive() {
 
 #[test]
 fn m02_attributes_with_arguments_of_a_macro() {
-    let definition = Definition::of(m02::API_GROUP);
+    let definition = Definition::from_group(m02::API_GROUP);
     let level = json!({"description": "The level.", "enum": [-1, 1], "format": "int32", "type": "integer"});
     assert_eq!(definition.field("dialLevel"), &level);
     assert_eq!(definition.field("text"), &json!({"maxLength": 5, "minLength": 1, "type": "string"}));

@@ -197,7 +197,8 @@ impl Shared {
 fn ready_addresses(slice: &EndpointSlice) -> Vec<SocketAddr> {
     let port = slice.ports.iter().flatten().find_map(|port| u16::try_from(port.port?).ok());
     let endpoints = slice.endpoints.iter().flatten();
-    let ready = endpoints.filter(|endpoint| endpoint.conditions.as_ref().is_some_and(|one| one.ready == Some(true)));
+    let ready = endpoints
+        .filter(|endpoint| endpoint.conditions.as_ref().is_some_and(|conditions| conditions.ready == Some(true)));
     let addresses = ready.flat_map(|endpoint| &endpoint.addresses).filter_map(|ip| ip.parse::<IpAddr>().ok());
     addresses.filter_map(|ip| Some(SocketAddr::new(ip, port?))).collect()
 }

@@ -57,7 +57,7 @@ impl Loggers {
         logger.spec.name = log.to_owned();
         logger.spec.replicas = Some(replicas);
         logger.spec.interval = INTERVALS[0].to_owned();
-        Ok(Names::of(&self.api::<Logger>().create(&PostParams::default(), &logger).await?))
+        Ok(Names::new(&self.api::<Logger>().create(&PostParams::default(), &logger).await?))
     }
 
     /// Patches a Logger.
@@ -122,8 +122,8 @@ impl Changing {
 
     /// Changes the template of the agents.
     pub(crate) async fn change(&mut self, loggers: &Loggers) -> Result<(), Error> {
-        let [one, other] = INTERVALS;
-        self.interval = if self.interval == one { other } else { one };
+        let [first, second] = INTERVALS;
+        self.interval = if self.interval == first { second } else { first };
         loggers.patch(self.names.logger(), json!({"interval": self.interval})).await
     }
 

@@ -55,20 +55,20 @@ async fn aggregate(client: Client) -> Result<(), Failed> {
         namespaced: true,
     };
     let metadata = |name: &str| ObjectMeta { name: Some(format!("widget-{name}-role")), ..ObjectMeta::default() };
-    let own = [
+    let created = [
         admin_role(metadata("admin"), &kind),
         editor_role(metadata("editor"), &kind),
         viewer_role(metadata("viewer"), &kind),
     ];
     let roles = Api::<ClusterRole>::all(client);
-    for role in &own {
+    for role in &created {
         roles.create(&PostParams::default(), role).await?;
     }
     for (name, expected) in [("view", &READ[..]), ("edit", &EDIT[..]), ("admin", &ADMIN[..])] {
         wait(&roles, name, "widgets", expected).await?;
         wait(&roles, name, "widgets/status", &["get"]).await?;
     }
-    for role in own {
+    for role in created {
         roles.delete(&role.metadata.name.unwrap_or_default(), &DeleteParams::default()).await?;
     }
     wait(&roles, "admin", "widgets", &[]).await
@@ -79,7 +79,7 @@ async fn wait(roles: &Api<ClusterRole>, name: &str, resource: &str, expected: &[
     let started = Instant::now();
     loop {
         let rules = roles.get(name).await?.rules.unwrap_or_default();
-        let of_resource = rules.iter().filter(|rule| rule.resources.iter().flatten().any(|one| one == resource));
+        let of_resource = rules.iter().filter(|rule| rule.resources.iter().flatten().any(|name| name == resource));
         let verbs: BTreeSet<_> = of_resource.flat_map(|rule| rule.verbs.iter().map(String::as_str)).collect();
         if verbs.iter().copied().eq(expected.iter().copied()) {
             return Ok(());

@@ -69,9 +69,9 @@ struct Unit;
 
 impl Shapes {
     /// Builds shapes from these words, nested to this depth.
-    fn of(words: &[String], depth: usize) -> Self {
+    fn new(words: &[String], depth: usize) -> Self {
         let word = |i: usize| words.get(i % words.len().max(1)).cloned().unwrap_or_default();
-        let inner = (depth > 0).then(|| Shapes::of(words.get(1..).unwrap_or_default(), depth - 1));
+        let inner = (depth > 0).then(|| Shapes::new(words.get(1..).unwrap_or_default(), depth - 1));
         let variant = match words.len() % 3 {
             0 => Variant::Unit,
             1 => Variant::Tuple(word(0), vec![depth as i32]),
@@ -149,7 +149,7 @@ impl Variant {
 }
 
 fn shapes() -> impl Strategy<Value = Shapes> {
-    (vec("[a-c]{0,3}", 0..6), 0usize..4).prop_map(|(words, depth)| Shapes::of(&words, depth))
+    (vec("[a-c]{0,3}", 0..6), 0usize..4).prop_map(|(words, depth)| Shapes::new(&words, depth))
 }
 
 proptest! {
@@ -252,8 +252,8 @@ prop_compose! {
 prop_compose! {
     fn selector()(match_labels in option::of(texts()), requirements in option::of(vec((text(), option::of(vec(text(), 0..3))), 0..3)))
         -> LabelSelector {
-        let of = |(key, values): (String, _)| LabelSelectorRequirement { operator: key.clone(), key, values };
-        LabelSelector { match_labels, match_expressions: requirements.map(|all| all.into_iter().map(of).collect()) }
+        let requirement = |(key, values): (String, _)| LabelSelectorRequirement { operator: key.clone(), key, values };
+        LabelSelector { match_labels, match_expressions: requirements.map(|all| all.into_iter().map(requirement).collect()) }
     }
 }
 

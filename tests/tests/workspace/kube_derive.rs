@@ -158,7 +158,8 @@ async fn adopted_versions_of_a_kind_are_one_definition() {
     let server = server();
     let crds: Api<CustomResourceDefinition> = Api::all(server.client());
     let crd = crds.get("gadgets.gadgets.example.com").await.unwrap();
-    let versions: Vec<_> = crd.spec.versions.iter().map(|of| (of.name.as_str(), of.served, of.storage)).collect();
+    let versions: Vec<_> =
+        crd.spec.versions.iter().map(|version| (version.name.as_str(), version.served, version.storage)).collect();
     assert_eq!(versions, [("v1", true, true), ("v1beta1", true, false)]);
 
     server.load(&gadget("a", 3)).unwrap();

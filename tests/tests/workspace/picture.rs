@@ -161,13 +161,13 @@ fn run([lost, survivor, replacement]: [&str; 3], [first, second, third]: [&str; 
 
 #[test]
 fn runs_that_differ_in_names_times_and_order_are_equal() {
-    let one = selected(&run(["5d-x", "5d-y", "5d-z"], ["zone-a-1", "zone-b-1", "zone-a-2"], false));
-    let other = selected(&run(["7f-c", "7f-b", "7f-a"], ["zone-b-1", "zone-a-1", "zone-a-2"], true));
-    assert_ne!(one, other);
-    assert_eq!(normalized(&one), normalized(&other));
-    let shown = normalized(&one);
+    let first = selected(&run(["5d-x", "5d-y", "5d-z"], ["zone-a-1", "zone-b-1", "zone-a-2"], false));
+    let second = selected(&run(["7f-c", "7f-b", "7f-a"], ["zone-b-1", "zone-a-1", "zone-a-2"], true));
+    assert_ne!(first, second);
+    assert_eq!(normalized(&first), normalized(&second));
+    let shown = normalized(&first);
     assert!(shown.contains(&format!("  Pod {POD}2 on node {NODE}2 is ready")), "{shown:?}");
     assert!(shown.contains(&"  MODIFIED a  Available, 2 of 2".to_owned()), "{shown:?}");
     let same_node = selected(&run(["5d-x", "5d-y", "5d-z"], ["zone-a-1", "zone-b-1", "zone-b-1"], false));
-    assert_ne!(normalized(&one), normalized(&same_node), "the replacement is on the node of the survivor");
+    assert_ne!(normalized(&first), normalized(&same_node), "the replacement is on the node of the survivor");
 }

@@ -50,7 +50,7 @@ fn start(cancelled: &AtomicBool) -> Result<State> {
     let progress = Progress::start("starting etcd and kube-apiserver (about 5 seconds)".to_owned());
     let launch = Launch { assets: &assets, flags: &[], parent: &paths::home()?, detached: true, cancelled };
     let control_plane = launch.run(Ports::free)?;
-    let state = State::of(&control_plane)?;
+    let state = State::from_control_plane(&control_plane)?;
     state.save(&state_file()?)?;
     control_plane.leave_running();
     progress.done("the control plane is running; stop it with: cargo xtask envtest down");

@@ -24,7 +24,7 @@ pub struct State {
 
 impl State {
     /// Returns the record of a control plane.
-    pub(crate) fn of(control_plane: &ControlPlane) -> Result<State> {
+    pub(crate) fn from_control_plane(control_plane: &ControlPlane) -> Result<State> {
         let [api_server, etcd] = control_plane.identities()?;
         let (kubeconfig, dir) = (control_plane.kubeconfig().to_owned(), control_plane.dir().to_owned());
         Ok(State { api_server, etcd, kubeconfig, dir, assets: control_plane.assets().dir().to_owned() })

@@ -72,8 +72,8 @@ fn has_valid_keys(schema: &Value, documents: &Documents) -> bool {
 
 /// Returns the name of the type that a schema refers to. A reference with other keywords beside it is in `allOf`.
 fn reference(schema: &Value) -> Option<&str> {
-    let own = schema.get("$ref").or_else(|| schema.get("allOf")?.get(0)?.get("$ref"));
-    own?.as_str()?.rsplit('/').next()
+    let reference = schema.get("$ref").or_else(|| schema.get("allOf")?.get(0)?.get("$ref"));
+    reference?.as_str()?.rsplit('/').next()
 }
 
 fn is_zero(value: &Value) -> bool {

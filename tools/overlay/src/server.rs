@@ -38,8 +38,8 @@ pub fn documents(assets: &Assets, kubeconfig: &Path) -> Result<Documents> {
     for path in paths.keys().filter(|path| *path == "api/v1" || path.matches('/').count() == 2) {
         let document = get(&format!("/openapi/v3/{path}"))?;
         let schemas = document.pointer("/components/schemas").and_then(Value::as_object);
-        let own = schemas.into_iter().flatten().filter(|(name, _)| name.starts_with("io.k8s."));
-        definitions.extend(own.map(|(name, schema)| (name.clone(), schema.clone())));
+        let kubernetes = schemas.into_iter().flatten().filter(|(name, _)| name.starts_with("io.k8s."));
+        definitions.extend(kubernetes.map(|(name, schema)| (name.clone(), schema.clone())));
     }
     let version = get("/version")?.get("gitVersion").and_then(Value::as_str).map(str::to_owned);
     Ok(Documents { version: version.context("the server reports no version")?, definitions })

@@ -84,16 +84,16 @@ pub fn run(groups: &[ApiGroup], args: &Args) -> ExitCode {
 fn codegen(groups: &[ApiGroup], args: &Args) -> Result<ExitCode> {
     let project = Project::with_settings(groups, &args.dirs(), &args.settings)?;
     let Project { root, layout, .. } = &project;
-    let own = layout.own_groups(groups);
+    let own_groups = layout.own_groups(groups);
     if let Some(directory) = &args.schema_patch {
-        return patch_schemas(&own, root, layout, directory, args.check);
+        return patch_schemas(&own_groups, root, layout, directory, args.check);
     }
     if args.sizes {
-        print(&sizes(&own, layout)?);
+        print(&sizes(&own_groups, layout)?);
         return Ok(ExitCode::SUCCESS);
     }
     if args.stdout {
-        print(&yaml_stream(&own, layout)?);
+        print(&yaml_stream(&own_groups, layout)?);
         return Ok(ExitCode::SUCCESS);
     }
     project.require_client()?;

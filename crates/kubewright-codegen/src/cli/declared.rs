@@ -19,8 +19,9 @@ struct Declaration {
 
 /// Fails if a source file below a directory declares a version that is not among the groups.
 pub(super) fn check_all_passed(sources: &Path, groups: &[ApiGroup]) -> Result<()> {
-    let is_passed =
-        |of: &Declaration| groups.iter().any(|group| group.group == of.group && group.version == of.version);
+    let is_passed = |declaration: &Declaration| {
+        groups.iter().any(|group| group.group == declaration.group && group.version == declaration.version)
+    };
     let Some(missing) = declarations(sources)?.into_iter().find(|declaration| !is_passed(declaration)) else {
         return Ok(());
     };

@@ -53,8 +53,8 @@ impl Manifest {
 
     /// Whether the library of the package is this crate.
     pub(super) fn is_crate(&self, name: &str) -> bool {
-        let of = |table: &str| self.content.get(table)?.get("name")?.as_str();
-        of("lib").or_else(|| of("package")).is_some_and(|found| found.replace('-', "_") == name)
+        let name_in = |table: &str| self.content.get(table)?.get("name")?.as_str();
+        name_in("lib").or_else(|| name_in("package")).is_some_and(|found| found.replace('-', "_") == name)
     }
 
     /// Returns the path of the file, for messages.
@@ -79,8 +79,8 @@ impl Manifest {
 
 /// Returns the settings in the manifest of the types or the client. Only one of them may have any.
 pub(super) fn settings(client: Option<&Manifest>, types: Option<&Manifest>) -> Result<Settings> {
-    let of = |manifest: Option<&Manifest>| manifest.map_or(Ok(None), Manifest::settings);
-    match (of(client)?, of(types)?, client, types) {
+    let settings_in = |manifest: Option<&Manifest>| manifest.map_or(Ok(None), Manifest::settings);
+    match (settings_in(client)?, settings_in(types)?, client, types) {
         (Some(_), Some(_), Some(client), Some(types)) => bail!(
             "`[package.metadata.codegen]` is both in {} and in {}; remove one of them",
             client.path.display(),

@@ -60,7 +60,7 @@ impl Project {
         if let Some(client) = &client {
             check_client_module(client, &layout)?;
             layout.features = client.features();
-            layout.crates = Crates::of(client.path())?.unwrap_or_default();
+            layout.crates = Crates::from_manifest(client.path())?.unwrap_or_default();
         }
         let of_manifests = manifest::settings(client.as_ref(), types.as_ref())?;
         settings.clone().or(of_manifests).apply_to(&mut layout, &root)?;

@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn only_fields_without_a_rename_get_a_warning() {
-        let pair = |path: &str, of: &str| (path.to_owned(), of.to_owned());
+        let pair = |path: &str, field: &str| (path.to_owned(), field.to_owned());
         let fields = BTreeMap::from([
             pair(".spec", "my_types::v1::Widget::spec"),
             pair(".spec.time_limit", "my_types::v1::WidgetSpec::time_limit"),
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn only_marked_fields_of_crd_schema_types_get_a_warning() {
-        let pair = |path: &str, of: &str| (path.to_owned(), of.to_owned());
+        let pair = |path: &str, field: &str| (path.to_owned(), field.to_owned());
         let fields = BTreeMap::from([
             pair(".spec.time_limit", "my_types::v1::WidgetSpec::time_limit"),
             pair(".spec.max_size", "my_types::v1::WidgetSpec::max_size"),

@@ -58,7 +58,7 @@ fn declared(kinds: &[(&ApiGroup, &'static ApiKind)], errors: &mut Diagnostics) -
                 (Conversion::Webhook, Conversion::Service { .. }) => found = Some((item, conversion)),
                 (Conversion::Service { .. }, Conversion::Webhook)
                 | (Conversion::None { .. }, Conversion::None { .. }) => {}
-                (one, other) if one == other => {}
+                (first_conversion, conversion) if first_conversion == conversion => {}
                 _ => {
                     let message = format!(
                         "its conversion differs from that of its version `{}`; declare the same `conversion(..)` on \

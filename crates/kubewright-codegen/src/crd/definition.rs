@@ -63,7 +63,7 @@ impl Definition {
                 "group": group.group,
                 "names": names(group, kind),
                 "scope": kind.scope.as_str(),
-                "versions": versions.iter().enumerate().map(|(i, of)| of.json(i == storage)).collect::<Vec<_>>(),
+                "versions": versions.iter().enumerate().map(|(i, version)| version.json(i == storage)).collect::<Vec<_>>(),
             },
         });
         if let Some(conversion) = conversion {
@@ -78,7 +78,7 @@ impl Definition {
             crd,
             warnings: not_served(&kinds)
                 .into_iter()
-                .chain(versions.iter().flat_map(|of| of.warnings.clone()))
+                .chain(versions.iter().flat_map(|version| version.warnings.clone()))
                 .collect(),
             versions: versions.into_iter().map(Version::rust_paths).collect(),
         })
@@ -97,7 +97,8 @@ fn not_served(kinds: &[(&ApiGroup, &'static ApiKind)]) -> Option<Diagnostic> {
 fn storage_version(kinds: &[(&ApiGroup, &'static ApiKind)], errors: &mut Diagnostics) -> usize {
     let marked: Vec<usize> = (0..kinds.len()).filter(|i| kinds[*i].1.definition.storage).collect();
     let item = |i: usize| RustItem::of_kind(kinds[i].0, kinds[i].1);
-    let paths = |of: &[usize]| of.iter().map(|i| format!("`{}`", item(*i).path)).collect::<Vec<_>>().join(", ");
+    let paths =
+        |indexes: &[usize]| indexes.iter().map(|i| format!("`{}`", item(*i).path)).collect::<Vec<_>>().join(", ");
     match marked.as_slice() {
         [only] => *only,
         [] if kinds.len() == 1 => 0,
@@ -121,17 +122,18 @@ fn check_names(kinds: &[(&ApiGroup, &'static ApiKind)], errors: &mut Diagnostics
     for pair in kinds.windows(2) {
         let [(first_group, first), (group, kind)] = pair else { continue };
         let (first_item, item) = (RustItem::of_kind(first_group, first), RustItem::of_kind(group, kind));
-        let (one, other) = (names(first_group, first), names(group, kind));
-        let differ = |name: &&String| one.get(name.as_str()) != other.get(name.as_str());
-        let mut keys: Vec<&String> = one.keys().chain(other.keys()).filter(differ).collect();
+        let (first_names, names_of_version) = (names(first_group, first), names(group, kind));
+        let differ = |name: &&String| first_names.get(name.as_str()) != names_of_version.get(name.as_str());
+        let mut keys: Vec<&String> = first_names.keys().chain(names_of_version.keys()).filter(differ).collect();
         keys.dedup();
         for key in keys {
-            let text = |of: &Map<String, Value>| of.get(key).map_or_else(|| "not set".to_owned(), Value::to_string);
+            let text =
+                |names: &Map<String, Value>| names.get(key).map_or_else(|| "not set".to_owned(), Value::to_string);
             let message = format!(
                 "its `{key}` is {}, but that of `{}` is {}: all versions of a kind have the same names",
-                text(&other),
+                text(&names_of_version),
                 first_item.path,
-                text(&one)
+                text(&first_names)
             );
             errors.push(&item, message);
         }

@@ -87,7 +87,11 @@ fn last_dropped(crd: &mut Value, over: usize) -> Option<Last> {
     });
     let last = enough.or(all.len().checked_sub(1))?;
     let (depth, bytes) = *all.get(last)?;
-    Some(Last { depth, bytes, count: all[..=last].iter().filter(|one| **one == (depth, bytes)).count() })
+    Some(Last {
+        depth,
+        bytes,
+        count: all[..=last].iter().filter(|description| **description == (depth, bytes)).count(),
+    })
 }
 
 /// Visits every schema of every version with its depth, in a stable order.

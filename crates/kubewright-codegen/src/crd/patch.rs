@@ -276,10 +276,14 @@ apiVersion: apiextensions.k8s.io/v1
         let error = |text: &str| format!("{:#}", patched(text, &schemas()).unwrap_err());
         let unknown = error(&FILE.replace("name: v1", "name: v3"));
         assert!(unknown.contains("has version v3, but no type has it"), "{unknown}");
-        let one = "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: \
+        let single_version = "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: \
                    widgets.example.com}, spec: {versions: [{name: v1, schema: {openAPIV3Schema: {type: object}}}]}}";
-        assert!(error(one).contains("has no version v2: add it to `spec.versions`"), "{}", error(one));
-        let both = one.replace("[{name: v1", "[{name: v2, schema: {openAPIV3Schema: {}}}, {name: v1");
+        assert!(
+            error(single_version).contains("has no version v2: add it to `spec.versions`"),
+            "{}",
+            error(single_version)
+        );
+        let both = single_version.replace("[{name: v1", "[{name: v2, schema: {openAPIV3Schema: {}}}, {name: v1");
         assert!(error(&both).contains("on separate lines"), "{}", error(&both));
         assert!(error("a: [b").contains("not YAML"), "{}", error("a: [b"));
         assert_eq!(error("a: 1\n---\nb: 1\nb: 2\n"), "it is not YAML: duplicate key `b` at line 4");

@@ -38,7 +38,7 @@ pub(crate) fn served(
     layout: &Layout,
 ) -> Result<ServedDefinitions, Diagnostics> {
     let mut errors = Diagnostics::default();
-    let generated = |of: &Definition| Served { item: of.item.clone(), crd: of.crd.clone() };
+    let generated = |definition: &Definition| Served { item: definition.item.clone(), crd: definition.crd.clone() };
     let mut served: ServedDefinitions =
         definitions.iter().map(|(path, definition)| (path.clone(), generated(definition))).collect();
     for (path, declared) in declared(groups, layout, &mut errors) {

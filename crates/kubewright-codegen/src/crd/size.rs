@@ -11,10 +11,11 @@ const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 /// encoding and a newline. Keys and values count towards the limit.
 pub(crate) fn annotations(crd: &Value) -> usize {
     let metadata = crd.get("metadata").and_then(Value::as_object);
-    let own = metadata.and_then(|metadata| metadata.get("annotations")).and_then(Value::as_object);
-    let empty = if own.is_some() { 0 } else { r#""annotations":{},"#.len() };
-    let own = own.into_iter().flatten().map(|(key, value)| key.len() + value.as_str().unwrap_or_default().len());
-    own.sum::<usize>() + LAST_APPLIED.len() + json_len(crd) + empty + "\n".len()
+    let annotations = metadata.and_then(|metadata| metadata.get("annotations")).and_then(Value::as_object);
+    let empty = if annotations.is_some() { 0 } else { r#""annotations":{},"#.len() };
+    let annotations =
+        annotations.into_iter().flatten().map(|(key, value)| key.len() + value.as_str().unwrap_or_default().len());
+    annotations.sum::<usize>() + LAST_APPLIED.len() + json_len(crd) + empty + "\n".len()
 }
 
 /// Returns the length of a value as one line of JSON in Go's encoding, which escapes `<`, `>`, `&`, U+2028 and U+2029.
@@ -72,12 +73,12 @@ fn fields(crd: &Value) -> Vec<Field> {
 
 /// Collects the fields below a schema; returns the size of its descriptions.
 fn collect(schema: &Value, path: &str, found: &mut Vec<Field>) -> usize {
-    let own = schema.get("description").filter(|text| text.is_string()).map_or(0, json_len);
+    let description_size = schema.get("description").filter(|text| text.is_string()).map_or(0, json_len);
     let properties = schema.get("properties").and_then(Value::as_object);
     let fields = properties.into_iter().flatten().map(|(name, field)| (format!("{path}.{name}"), field));
     let items = schema.get("items").map(|items| (format!("{path}[]"), items));
     let values = schema.get("additionalProperties").map(|values| (format!("{path}{{}}"), values));
-    let mut descriptions = own;
+    let mut descriptions = description_size;
     for (path, field) in fields.chain(items).chain(values) {
         let below = collect(field, &path, found);
         descriptions += below;

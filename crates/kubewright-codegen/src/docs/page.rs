@@ -112,12 +112,12 @@ fn strings(list: &Value) -> impl Iterator<Item = &str> {
     list.as_array().into_iter().flatten().filter_map(Value::as_str)
 }
 
-fn subresources(of: &Value) -> Vec<String> {
+fn subresources(subresources: &Value) -> Vec<String> {
     let mut lines = Vec::new();
-    if of["status"].is_object() {
+    if subresources["status"].is_object() {
         lines.push("Status subresource: the status is only written through `/status`".to_owned());
     }
-    if let Value::Object(scale) = &of["scale"] {
+    if let Value::Object(scale) = &subresources["scale"] {
         let path = |name: &str| scale.get(name).map(string);
         let mut line = "Scale subresource for `kubectl scale` and autoscalers".to_owned();
         let (spec, status) = (path("specReplicasPath"), path("statusReplicasPath"));

@@ -62,17 +62,17 @@ fn bounds(schema: &Value) -> Vec<String> {
         }
     };
     rules.extend(numbers);
-    for (least, most, one, many) in [
+    for (least, most, singular, plural) in [
         ("minLength", "maxLength", "character", "characters"),
         ("minItems", "maxItems", "item", "items"),
         ("minProperties", "maxProperties", "entry", "entries"),
     ] {
-        let of = |bound: &Value| if bound == 1 { one } else { many };
+        let noun = |bound: &Value| if bound == 1 { singular } else { plural };
         rules.extend(match (number(least), number(most)) {
-            (Some(least), Some(most)) if least == most => Some(format!("Exactly {most} {}", of(most))),
-            (Some(least), Some(most)) => Some(format!("{least} to {most} {}", of(most))),
-            (Some(least), None) => Some(format!("At least {least} {}", of(least))),
-            (None, Some(most)) => Some(format!("At most {most} {}", of(most))),
+            (Some(least), Some(most)) if least == most => Some(format!("Exactly {most} {}", noun(most))),
+            (Some(least), Some(most)) => Some(format!("{least} to {most} {}", noun(most))),
+            (Some(least), None) => Some(format!("At least {least} {}", noun(least))),
+            (None, Some(most)) => Some(format!("At most {most} {}", noun(most))),
             (None, None) => None,
         });
     }

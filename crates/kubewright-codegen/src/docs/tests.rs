@@ -82,15 +82,15 @@ fn pages_describe_kinds_and_their_fields() {
 
 #[test]
 fn every_link_within_a_page_has_a_heading() {
-    let (one, mut two) = (widgets(), widgets());
-    two["spec"]["names"]["kind"] = json!("Gadget");
+    let (widget, mut gadget) = (widgets(), widgets());
+    gadget["spec"]["names"]["kind"] = json!("Gadget");
     // The same type with another limit gets another section.
     let key = "/schema/openAPIV3Schema/properties/spec/properties/meta/properties/key/maxLength";
-    *two["spec"]["versions"][0].pointer_mut(key).unwrap() = json!(10);
+    *gadget["spec"]["versions"][0].pointer_mut(key).unwrap() = json!(10);
     let rust = rust();
-    let [one, two] =
-        [&one, &two].map(|crd| Kind { rust: &rust, spec: &crd["spec"], version: &crd["spec"]["versions"][0] });
-    let page = page("example.com", "v1", &BTreeMap::from([("Widget", one), ("Gadget", two)]));
+    let [widget, gadget] =
+        [&widget, &gadget].map(|crd| Kind { rust: &rust, spec: &crd["spec"], version: &crd["spec"]["versions"][0] });
+    let page = page("example.com", "v1", &BTreeMap::from([("Widget", widget), ("Gadget", gadget)]));
     let mut slugs = Objects::default();
     let headings: Vec<_> = page
         .lines()

@@ -31,7 +31,7 @@ fn definition(group: &Group, kind: &ClientKind, layout: &Layout) -> TokenStream 
 
 fn methods(group: &Group, kind: &ClientKind, layout: &Layout) -> TokenStream {
     let client = kind.type_named("Client");
-    let methods = kind.meta.methods.iter().enumerate().map(|(i, of)| method(group, kind, layout, i, of));
+    let methods = kind.meta.methods.iter().enumerate().map(|(i, declared)| method(group, kind, layout, i, declared));
     let constructor = match kind.is_namespaced() {
         true => quote! {
             /// Creates the client of a namespace.

@@ -65,8 +65,8 @@ impl<'a> Definition<'a> {
         ];
         report_unknown_fields(&known, version, &shown, notes);
         let is_stored = version["storage"] == true;
-        let pairs = |of: &Value| match is_stored {
-            true => of.as_object().into_iter().flatten().map(|(key, value)| (key.clone(), text(value))).collect(),
+        let pairs = |fields: &Value| match is_stored {
+            true => fields.as_object().into_iter().flatten().map(|(key, value)| (key.clone(), text(value))).collect(),
             false => Vec::new(),
         };
         let mut patch = Map::new();

@@ -91,7 +91,7 @@ fn round_trip<T: Serialize + DeserializeOwned>(value: &Value) -> Option<Value> {
 /// schema itself belongs to the field.
 pub(super) fn type_of_schema(schema: &Value) -> Option<(&'static KubernetesType, bool)> {
     let wanted = without_descriptions(schema);
-    let found = STRUCTS.iter().find(|of| of.plain == wanted)?;
+    let found = STRUCTS.iter().find(|candidate| candidate.plain == wanted)?;
     Some((&found.known, found.described == *schema))
 }
 
@@ -134,7 +134,7 @@ static STRUCTS: LazyLock<Vec<Struct>> = LazyLock::new(|| {
         TopologySelectorTerm TopologySpreadConstraint TypedLocalObjectReference TypedObjectReference Volume
         VolumeMount VolumeResourceRequirements
     );
-    structs.retain(|of| is_distinctive(&of.plain));
+    structs.retain(|candidate| is_distinctive(&candidate.plain));
     structs
 });
 

@@ -182,8 +182,8 @@ pub(super) fn singular(plural: &str) -> String {
         [("iases", "ias"), ("ies", "y"), ("sses", "ss"), ("uses", "us"), ("xes", "x"), ("ches", "ch"), ("shes", "sh")];
     if let Some((stem, ending)) = endings
         .iter()
-        .find_map(|(end, one)| plural.strip_suffix(end).map(|stem| (stem, one)))
-        .filter(|of| of.0.len() > 1)
+        .find_map(|(end, singular)| plural.strip_suffix(end).map(|stem| (stem, singular)))
+        .filter(|found| found.0.len() > 1)
     {
         return format!("{stem}{ending}");
     }
@@ -266,7 +266,7 @@ mod tests {
 
     #[test]
     fn words_are_converted_to_the_singular() {
-        for (many, one) in [
+        for (plural, expected) in [
             ("Rules", "Rule"),
             ("Matches", "Match"),
             ("Policies", "Policy"),
@@ -275,7 +275,7 @@ mod tests {
             ("Status", "Status"),
             ("ParentRefs", "ParentRef"),
         ] {
-            assert_eq!(singular(many), one);
+            assert_eq!(singular(plural), expected);
         }
     }
 

@@ -71,8 +71,9 @@ pub(super) fn root(root: &mut Value) {
         }
     }
     let properties = node.entry("properties").or_insert_with(|| json!({}));
-    for (name, own) in [("apiVersion", "string"), ("kind", "string"), ("metadata", "object")] {
-        let property = properties.as_object_mut().map(|all| all.entry(name).or_insert_with(|| json!({"type": own})));
+    for (name, json_type) in [("apiVersion", "string"), ("kind", "string"), ("metadata", "object")] {
+        let property =
+            properties.as_object_mut().map(|all| all.entry(name).or_insert_with(|| json!({"type": json_type})));
         if let Some(Value::Object(property)) = property {
             property.remove("description");
         }

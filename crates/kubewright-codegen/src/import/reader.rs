@@ -160,7 +160,9 @@ impl Reader {
     /// Returns a tuple struct around a value.
     fn newtype(&mut self, ty: Type, attributes: SchemaAttributes, docs: Docs, location: &Location) -> usize {
         let same = self.types.items.iter().position(|item| {
-            matches!(&item.body, Body::Newtype(own) if *own == ty) && item.attributes == attributes && item.docs == docs
+            matches!(&item.body, Body::Newtype(inner) if *inner == ty)
+                && item.attributes == attributes
+                && item.docs == docs
         });
         let new = Item { path: location.words.clone(), docs, attributes, body: Body::Newtype(ty) };
         same.unwrap_or_else(|| self.push(new, Value::Null))
@@ -202,9 +204,9 @@ impl Reader {
         (ty, attributes)
     }
 
-    fn number(&mut self, own: &str, mut node: Node) -> (Type, SchemaAttributes) {
+    fn number(&mut self, json_type: &str, mut node: Node) -> (Type, SchemaAttributes) {
         let format = take_text(&mut node, "format");
-        let ty = match (own, format.as_deref()) {
+        let ty = match (json_type, format.as_deref()) {
             ("integer", Some("int32")) => Type::Integer("i32"),
             ("integer", _) => Type::Integer("i64"),
             (_, Some("float")) => Type::Float("f32"),
@@ -213,7 +215,7 @@ impl Reader {
         let is_format_of_type = ["int32", "int64", "float", "double"].contains(&format.as_deref().unwrap_or_default());
         let mut attributes = self.attributes(node, Some(&ty));
         attributes.flags.extend((!is_format_of_type).then_some("no_format"));
-        attributes.flags.extend((own == "number").then_some("allow_float"));
+        attributes.flags.extend((json_type == "number").then_some("allow_float"));
         (ty, attributes)
     }
 
@@ -336,8 +338,8 @@ impl Reader {
         location: &Location,
         body: impl FnOnce(&mut Self) -> (SchemaAttributes, Body),
     ) -> usize {
-        let agree = |own: &Docs| match (own, &docs) {
-            (Docs::Exact(own), Docs::Exact(docs)) => own == docs,
+        let agree = |existing: &Docs| match (existing, &docs) {
+            (Docs::Exact(existing), Docs::Exact(docs)) => existing == docs,
             (_, Docs::Informative(_)) | (Docs::Informative(_), _) => true,
         };
         let items = &mut self.types.items;
@@ -394,7 +396,9 @@ fn has_key(keyword: &str, value: &Value, ty: Option<&Type>) -> bool {
             !all.is_empty() && all.iter().all(is_literal)
         }),
         "maximum" | "minimum" => is_number() && (value.is_i64() || value.is_f64() && !is_integer),
-        "multipleOf" => is_number() && (value.is_i64() || value.is_f64()) && value.as_f64().is_some_and(|of| of > 0.0),
+        "multipleOf" => {
+            is_number() && (value.is_i64() || value.is_f64()) && value.as_f64().is_some_and(|factor| factor > 0.0)
+        }
         "exclusiveMaximum" | "exclusiveMinimum" => is_number(),
         "minLength" | "maxLength" => is_string() && is_count(),
         "pattern" => is_string(),

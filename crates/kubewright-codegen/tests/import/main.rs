@@ -287,10 +287,10 @@ fn invalid_definitions_do_not_panic() {
         "format",
         "pattern",
     ];
-    for own in ["string", "object", "array", "integer", "number", "boolean"] {
+    for json_type in ["string", "object", "array", "integer", "number", "boolean"] {
         for key in keys {
             for value in &odd {
-                let mut schema = json!({"type": own, "items": {"type": "string"}});
+                let mut schema = json!({"type": json_type, "items": {"type": "string"}});
                 schema[key] = value.clone();
                 drop(import(&[with_field(schema.clone())], KubernetesTypes::Generate));
                 drop(import(&[with_schema(schema)], KubernetesTypes::Reuse));

@@ -51,7 +51,9 @@ pub(crate) fn round_trip(
     let files = fs::read_dir(project.join("config/crd/bases")).unwrap();
     let read = |path: PathBuf| serde_saphyr::from_str::<Value>(&fs::read_to_string(path).unwrap()).unwrap();
     let generated = files.map(|entry| read(entry.unwrap().path()));
-    generated.map(|of| (of["metadata"]["name"].as_str().unwrap_or_default().to_owned(), of)).collect()
+    generated
+        .map(|definition| (definition["metadata"]["name"].as_str().unwrap_or_default().to_owned(), definition))
+        .collect()
 }
 
 fn cargo(project: &Path, args: &[&str]) {

@@ -207,7 +207,8 @@ fn version() -> impl Strategy<Value = Value> {
     let fields = prop::collection::btree_map(select(&["data", "spec", "status", "other", "Kind"][..]), schema(), 0..4);
     (fields, prop::bool::ANY, prop::bool::ANY, select(TEXTS), prop::bool::ANY, 0..4).prop_map(
         |(fields, has_status, served, docs, has_columns, deprecated)| {
-            let properties: Map<String, Value> = fields.into_iter().map(|(name, of)| (name.to_owned(), of)).collect();
+            let properties: Map<String, Value> =
+                fields.into_iter().map(|(name, schema)| (name.to_owned(), schema)).collect();
             let mut root = json!({"type": "object", "properties": properties});
             if !docs.is_empty() {
                 root["description"] = json!(docs);
@@ -250,7 +251,7 @@ fn leaf() -> BoxedStrategy<Value> {
     let words = prop::collection::btree_set(select(&["", "*", "A", "GET", "Self", "a", "a-b", "v1"][..]), 1..4);
     let strings = prop_oneof![
         4 => Just(json!({"type": "string"})),
-        1 => select(&["date-time", "byte", "date", "made-up", "uri"][..]).prop_map(|of| json!({"type": "string", "format": of})),
+        1 => select(&["date-time", "byte", "date", "made-up", "uri"][..]).prop_map(|format| json!({"type": "string", "format": format})),
         2 => words.prop_map(|words| json!({"type": "string", "enum": words})),
     ];
     let numbers = select(&["", "int32", "int64", "int16", "float", "double"][..]);
@@ -279,7 +280,8 @@ fn object(inner: BoxedStrategy<Value>) -> BoxedStrategy<Value> {
         .prop_map(|(fields, required, decoration, kind)| {
             let names: Vec<&str> = fields.keys().copied().collect();
             let required: Vec<&str> = required.iter().filter_map(|i| names.get(*i).copied()).collect();
-            let properties: Map<String, Value> = fields.into_iter().map(|(name, of)| (name.to_owned(), of)).collect();
+            let properties: Map<String, Value> =
+                fields.into_iter().map(|(name, schema)| (name.to_owned(), schema)).collect();
             let mut schema = json!({"type": "object", "properties": properties});
             if !required.is_empty() {
                 schema["required"] = json!(required);

@@ -51,8 +51,11 @@ fn imported_definitions_are_generated_again() {
                 import(std::slice::from_ref(*definition), kubernetes_types).unwrap_err()
             );
         }
-        let generated =
-            round_trip("corpus", &importable.values().map(|of| (*of).clone()).collect::<Vec<_>>(), kubernetes_types);
+        let generated = round_trip(
+            "corpus",
+            &importable.values().map(|definition| (*definition).clone()).collect::<Vec<_>>(),
+            kubernetes_types,
+        );
         let mut lossy = 0;
         for (name, original) in &importable {
             let key = original["metadata"]["name"].as_str().unwrap_or_default();

@@ -32,11 +32,12 @@ pub(super) fn extract<C: ApplyConfiguration>(
     let (metadata, api_version) = (object.object_metadata(), C::Kind::object_api_version());
     let Some(name) = metadata.name.clone() else { return Err(ExtractError::Unnamed) };
     let malformed = |source| ExtractError::Malformed { name: name.clone(), manager: manager.to_owned(), source };
-    let owned =
-        match managed_fields_entry(metadata, &api_version, manager, subresource).and_then(|of| of.fields_v1.as_ref()) {
-            Some(fields) => owned_value(&serde_json::to_value(object).map_err(malformed)?, &fields.0),
-            None => Value::Null,
-        };
+    let owned = match managed_fields_entry(metadata, &api_version, manager, subresource)
+        .and_then(|entry| entry.fields_v1.as_ref())
+    {
+        Some(fields) => owned_value(&serde_json::to_value(object).map_err(malformed)?, &fields.0),
+        None => Value::Null,
+    };
     let mut owned = match owned {
         Value::Object(owned) => owned,
         _ => Map::new(),

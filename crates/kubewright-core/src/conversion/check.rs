@@ -203,13 +203,13 @@ const fn contains(names: &[&str], name: &str) -> bool {
     false
 }
 
-const fn equal(one: &str, other: &str) -> bool {
-    let (one, other) = (one.as_bytes(), other.as_bytes());
+const fn equal(left: &str, right: &str) -> bool {
+    let (left, right) = (left.as_bytes(), right.as_bytes());
     let mut i = 0;
-    while i < one.len() && i < other.len() && one[i] == other[i] {
+    while i < left.len() && i < right.len() && left[i] == right[i] {
         i += 1;
     }
-    i == one.len() && i == other.len()
+    i == left.len() && i == right.len()
 }
 
 /// Whether the name of a field is `variant.field`; without a variant, whether it is that of a struct.

@@ -166,7 +166,7 @@ impl Converter {
     /// with stored fields, and an object that cannot be converted, for its error.
     pub fn convert_text<'a>(&self, object: &'a RawValue, api_version: &str) -> Option<TextObject<'a>> {
         let plans = self.spokes.iter().map(|(_, conversion)| match conversion {
-            Conversion::Struct(of) => Some(*of),
+            Conversion::Struct(plan) => Some(*plan),
             _ => None,
         });
         let mut object = TextObject::decode(object.get(), plans.collect::<Option<_>>()?).ok()?;
@@ -237,7 +237,7 @@ impl Hop {
         conversion: Conversion,
         object: &mut Map<String, Value>,
     ) -> Result<(), ConversionError> {
-        let Conversion::Struct(of) = conversion else { return Ok(()) };
+        let Conversion::Struct(plan) = conversion else { return Ok(()) };
         let is_complete = self.is_complete.unwrap_or_else(|| is_complete(object));
         let mut target = None;
         if has_stored_fields(object) {
@@ -247,7 +247,7 @@ impl Hop {
         }
         let mut source = Stored::default();
         let storage = Storage { target: target.as_ref(), source: &mut source };
-        Engine { direction: self.direction, is_complete, stores: true }.convert_fields(of, object, storage)?;
+        Engine { direction: self.direction, is_complete, stores: true }.convert_fields(plan, object, storage)?;
         object.insert("apiVersion".to_owned(), self.target.api_version.into());
         if source.is_empty() { Ok(()) } else { add_annotation(object, annotation(&self.source), &source) }
     }

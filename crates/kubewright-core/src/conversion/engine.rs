@@ -50,13 +50,13 @@ impl Engine {
         storage: Storage<'_>,
     ) -> Result<Option<Value>, ConversionError> {
         match (conversion, value) {
-            (Conversion::Struct(of), Value::Object(mut object)) => {
-                self.convert_fields(of, &mut object, storage)?;
+            (Conversion::Struct(plan), Value::Object(mut object)) => {
+                self.convert_fields(plan, &mut object, storage)?;
                 Ok(Some(Value::Object(object)))
             }
             (Conversion::List(item), Value::Array(items)) => self.convert_items(item, items, &[], storage).map(Some),
             (Conversion::Map(value), Value::Object(entries)) => self.convert_entries(value, entries, storage).map(Some),
-            (Conversion::Enum(of), value) => variants::convert(self, of, value, storage).map(Some),
+            (Conversion::Enum(plan), value) => variants::convert(self, plan, value, storage).map(Some),
             (Conversion::Number { spoke, hub }, Value::Number(number)) => {
                 let target = self.direction.order(spoke, hub).1;
                 Ok(Some(self.convert_number(target, Value::Number(number), storage)))
@@ -73,14 +73,14 @@ impl Engine {
     /// Converts the fields of an object in place. Fields with the same name and type remain untouched.
     pub(super) fn convert_fields(
         &self,
-        of: &Struct,
+        plan: &Struct,
         object: &mut Map<String, Value>,
         storage: Storage<'_>,
     ) -> Result<(), ConversionError> {
         let Storage { target, source } = storage;
         let mut converted = Vec::new();
         for step in [Step::Take, Step::Add] {
-            self.convert_step(step, of, object, Storage { target, source: &mut *source }, &mut converted)?;
+            self.convert_step(step, plan, object, Storage { target, source: &mut *source }, &mut converted)?;
         }
         for (name, value) in converted {
             // What remains under the name of a target field is unknown to the plan.
@@ -90,7 +90,7 @@ impl Engine {
         }
         for (name, stored) in target.into_iter().flat_map(|target| &target.fields) {
             if let (Some(Original::Value(value)), None) = (&stored.original, &stored.seen)
-                && !of.has_target(name, self.direction)
+                && !plan.has_target(name, self.direction)
                 && !object.contains_key(name)
             {
                 object.insert(name.clone(), value.clone());
@@ -103,7 +103,7 @@ impl Engine {
     fn convert_step(
         &self,
         step: Step,
-        of: &Struct,
+        plan: &Struct,
         object: &mut Map<String, Value>,
         storage: Storage<'_>,
         converted: &mut Vec<(&'static str, Value)>,
@@ -114,7 +114,7 @@ impl Engine {
             Step::Take => self.storing(lost),
             Step::Add => *self,
         };
-        for field in of.fields {
+        for field in plan.fields {
             let engine = engine(field.lost);
             let storage = Storage { target: stored, source: &mut *source };
             match (step, field.names(self.direction)) {
@@ -137,7 +137,7 @@ impl Engine {
                 _ => {}
             }
         }
-        for field in of.hub_only {
+        for field in plan.hub_only {
             let engine = engine(field.lost);
             let storage = Storage { target: stored, source: &mut *source };
             match (step, self.direction) {
@@ -267,10 +267,10 @@ impl Engine {
         storage: Storage<'_>,
     ) -> Result<Value, ConversionError> {
         let Storage { target, source } = storage;
-        let (conversion, of) = (item(), items.len());
+        let (conversion, length) = (item(), items.len());
         let (source_keys, target_keys) = self.direction.order(keys.to_vec(), hub_keys(keys, conversion));
         let mut identities = Identities::new(&items, &source_keys, target);
-        let (mut converted, mut all_stored) = (Vec::with_capacity(of), Vec::with_capacity(of));
+        let (mut converted, mut all_stored) = (Vec::with_capacity(length), Vec::with_capacity(length));
         for (index, value) in items.into_iter().enumerate() {
             let mut stored = Stored::default();
             let storage = Storage { target: identities.stored(index), source: &mut stored };
@@ -281,7 +281,7 @@ impl Engine {
         if all_stored.iter().any(|stored| !stored.is_empty()) {
             let item = |(index, (value, stored)): (usize, (&Value, Stored))| Item {
                 index,
-                of,
+                length,
                 id: identity(value, &target_keys),
                 stored,
             };
@@ -361,7 +361,7 @@ fn invalid(error: &serde_json::Error) -> ConversionError {
 /// Returns the names in the hub of the fields that identify an item.
 fn hub_keys(keys: &[&'static str], item: Conversion) -> Vec<&'static str> {
     let of_hub = |&key: &&'static str| match item {
-        Conversion::Struct(of) => of.target_name(key, Direction::ToHub).unwrap_or(key),
+        Conversion::Struct(plan) => plan.target_name(key, Direction::ToHub).unwrap_or(key),
         _ => key,
     };
     keys.iter().map(of_hub).collect()

@@ -91,9 +91,9 @@ mod tests {
             json!({"a": "b"}),
             json!(true),
         ];
-        for (i, one) in values.iter().enumerate() {
+        for (i, value) in values.iter().enumerate() {
             for other in &values[i + 1..] {
-                assert_ne!(fingerprint(one), fingerprint(other), "{one} and {other}");
+                assert_ne!(fingerprint(value), fingerprint(other), "{value} and {other}");
             }
         }
     }

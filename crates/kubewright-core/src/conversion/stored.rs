@@ -43,7 +43,8 @@ pub(super) struct Item {
     /// The position in the list.
     pub(super) index: usize,
     /// The length of the list.
-    pub(super) of: usize,
+    #[serde(rename = "of")]
+    pub(super) length: usize,
     /// The hash of the keys of the item, or of the complete item, as the other version shows it.
     pub(super) id: String,
     /// What is stored of it.
@@ -95,7 +96,7 @@ impl Stored {
             paths.push(path.to_owned());
         }
         let separator = if path.is_empty() { "" } else { "." };
-        self.fields.iter().for_each(|(name, of)| of.add_paths(&format!("{path}{separator}{name}"), paths));
+        self.fields.iter().for_each(|(name, stored)| stored.add_paths(&format!("{path}{separator}{name}"), paths));
         self.items.iter().for_each(|item| item.stored.add_paths(&format!("{path}[{}]", item.index), paths));
     }
 }
@@ -150,7 +151,7 @@ impl<'a> Identities<'a> {
         if let Some(item) = self.by_id.get_mut(id.as_str()).and_then(Vec::pop) {
             return Some(&item.stored);
         }
-        let is_edited = |item: &&Item| item.of == self.ids.len() && !self.moved.contains(&item.id);
+        let is_edited = |item: &&Item| item.length == self.ids.len() && !self.moved.contains(&item.id);
         at_index.filter(is_edited).filter(|_| !self.has_keys).map(|item| &item.stored)
     }
 }

@@ -119,7 +119,7 @@ pub fn verify<S>(options: &Options) -> Result<(), Failure>
 where
     S: Kind + Spoke<Hub: Kind>,
 {
-    let versions = Versions::of::<S>()?;
+    let versions = Versions::new::<S>()?;
     for round in 0..options.rounds {
         let seed = options.seed.wrapping_add(u64::from(round));
         versions.verify(seed).map_err(|failure| failure.with("seed", seed))?;
@@ -137,31 +137,31 @@ struct Versions {
 
 /// A version of a kind.
 struct Version {
-    of: GroupVersion,
+    group_version: GroupVersion,
     kind: &'static str,
     schema: Value,
 }
 
 impl Versions {
-    fn of<S: Kind + Spoke<Hub: Kind>>() -> Result<Self, Failure> {
+    fn new<S: Kind + Spoke<Hub: Kind>>() -> Result<Self, Failure> {
         Ok(Versions {
             converter: Converter::hub::<S::Hub>().spoke::<S>().build(),
             conversion: <S as ConvertTo<S::Hub>>::conversion(),
-            spoke: Version::of::<S>()?,
-            hub: Version::of::<S::Hub>()?,
+            spoke: Version::new::<S>()?,
+            hub: Version::new::<S::Hub>()?,
         })
     }
 }
 
 impl Version {
-    fn of<K: Kind>() -> Result<Self, Failure> {
+    fn new<K: Kind>() -> Result<Self, Failure> {
         let kind = K::API_KIND;
-        Ok(Version { of: version_of::<K>(), kind: kind.kind, schema: schema(&kind)? })
+        Ok(Version { group_version: version_of::<K>(), kind: kind.kind, schema: schema(&kind)? })
     }
 
     /// Returns a random object. A complete object has a UID.
     fn object(&self, seed: u64, is_complete: bool) -> Value {
-        let mut object = random_object(&self.schema, self.kind, self.of.api_version, seed);
+        let mut object = random_object(&self.schema, self.kind, self.group_version.api_version, seed);
         if is_complete {
             object["metadata"]["uid"] = "2f0b5a5e-7c30-4d0a-a2f5-5c6c2c2a7d10".into();
         }
@@ -170,7 +170,7 @@ impl Version {
 
     /// Returns the annotation with the fields of this version.
     fn annotation(&self) -> String {
-        annotation(&self.of)
+        annotation(&self.group_version)
     }
 }
 

@@ -64,18 +64,18 @@ impl Level {
             Level::Object(_) if name == METADATA => Decoding::Nested(Level::Metadata),
             Level::Metadata if DECODED_METADATA.contains(&name) => Decoding::Value,
             Level::Metadata => Decoding::Text,
-            Level::Object(plans) | Level::Field(plans) => Decoding::of(plans, name),
+            Level::Object(plans) | Level::Field(plans) => Decoding::new(plans, name),
         }
     }
 }
 
 impl Decoding {
-    fn of(plans: &[&Struct], name: &str) -> Self {
+    fn new(plans: &[&Struct], name: &str) -> Self {
         let mut nested = Vec::new();
         for plan in plans {
             match plan.in_place(name) {
                 Some(Conversion::Same) => {}
-                Some(Conversion::Struct(of)) => nested.push(of),
+                Some(Conversion::Struct(nested_plan)) => nested.push(nested_plan),
                 _ => return Decoding::Value,
             }
         }

@@ -130,8 +130,8 @@ impl<S: Serializer> Serializer for Adapter<S> {
 }
 
 macro_rules! elements {
-    ($($of:ident $method:ident),*) => {$(
-        impl<S: $of> $of for Adapter<S> {
+    ($($serializer:ident $method:ident),*) => {$(
+        impl<S: $serializer> $serializer for Adapter<S> {
             type Ok = S::Ok;
             type Error = S::Error;
 
@@ -152,8 +152,8 @@ elements! {
 }
 
 macro_rules! fields {
-    ($($of:ident),*) => {$(
-        impl<S: $of> $of for Adapter<S> {
+    ($($serializer:ident),*) => {$(
+        impl<S: $serializer> $serializer for Adapter<S> {
             type Ok = S::Ok;
             type Error = S::Error;
 
@@ -354,11 +354,11 @@ mod tests {
     fn none_fields_of_flattened_structs_are_omitted() {
         #[derive(Serialize)]
         struct Outer {
-            own: Option<i32>,
+            outer: Option<i32>,
             #[serde(flatten)]
             inner: Inner,
         }
-        check(Outer { own: None, inner: inner() }, json!({"set": 1}));
+        check(Outer { outer: None, inner: inner() }, json!({"set": 1}));
     }
 
     #[test]

@@ -176,8 +176,11 @@ fn generics_newtypes_enums_and_recursive_types() {
     assert_eq!(schema::<Generic<u8>>()["properties"]["values"]["allOf"][1], json!({"minItems": 1}));
     assert_eq!(schema::<Count>()["allOf"][1], json!({"minimum": 1}));
     let shape = schema::<Shape>();
-    let circle =
-        &shape["oneOf"].as_array().expect("variants").iter().find(|of| of["properties"].get("circle").is_some());
+    let circle = &shape["oneOf"]
+        .as_array()
+        .expect("variants")
+        .iter()
+        .find(|variant| variant["properties"].get("circle").is_some());
     assert_eq!(
         circle.expect("a circle")["properties"]["circle"]["properties"]["radius"]["allOf"][1],
         json!({"minimum": 1})

@@ -75,11 +75,11 @@ fn layers_import_only_lower_layers() {
     let mut imported = 0;
     for file in files(&directory()) {
         let module = module(&file);
-        let Some(own) = rank(&module[0]) else { continue };
+        let Some(module_rank) = rank(&module[0]) else { continue };
         for import in imports(&file) {
-            let Some(other) = rank(&import[0]) else { continue };
-            imported += usize::from(other < own);
-            assert!(other <= own, "{} imports {}", module.join("::"), import.join("::"));
+            let Some(import_rank) = rank(&import[0]) else { continue };
+            imported += usize::from(import_rank < module_rank);
+            assert!(import_rank <= module_rank, "{} imports {}", module.join("::"), import.join("::"));
         }
     }
     assert!(imported > 50, "{imported} imports of lower layers: the imports are not recognized");

@@ -89,11 +89,11 @@ pub(super) fn any_schema(schema: Schema<'_>, predicate: &mut dyn FnMut(Schema<'_
 }
 
 fn nested_schemas(schema: Schema<'_>) -> Vec<Schema<'_>> {
-    let one = ["items", "not", "additionalProperties", "additionalItems"];
+    let single = ["items", "not", "additionalProperties", "additionalItems"];
     let lists = ["items", "allOf", "anyOf", "oneOf"];
     let maps = ["properties", "patternProperties", "definitions", "dependencies"];
-    let one = one.into_iter().filter_map(|keyword| schema.child(keyword));
+    let single = single.into_iter().filter_map(|keyword| schema.child(keyword));
     let lists = lists.into_iter().flat_map(|keyword| schema.schemas(keyword));
     let maps = maps.into_iter().flat_map(|keyword| schema.schema_map(keyword).map(|(_, schema)| schema));
-    one.chain(lists).chain(maps).filter(|schema| schema.0.is_object()).collect()
+    single.chain(lists).chain(maps).filter(|schema| schema.0.is_object()).collect()
 }

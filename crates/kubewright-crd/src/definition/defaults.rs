@@ -80,8 +80,8 @@ fn validate_rules(value: &Value, schema: Schema<'_>, base: &str, is_object: bool
 
 impl Walk {
     fn node<'a>(&mut self, schema: Schema<'a>, at: &Path<'_>, object: &Object<'a>, in_meta: bool) {
-        let own = Object { schema, is_root: object.is_root && object.path.is_empty(), path: Vec::new() };
-        let (object, in_meta) = if schema.is_embedded_resource() { (&own, false) } else { (object, in_meta) };
+        let embedded = Object { schema, is_root: object.is_root && object.path.is_empty(), path: Vec::new() };
+        let (object, in_meta) = if schema.is_embedded_resource() { (&embedded, false) } else { (object, in_meta) };
         if let Some(default) = schema.get("default") {
             let errors = if in_meta {
                 self.validate_in_metadata(default, schema, object, at)

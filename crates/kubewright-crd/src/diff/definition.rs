@@ -53,14 +53,14 @@ pub(super) fn is(version: &Value, flag: &str) -> bool {
 
 /// The group and the plural are immutable, and so are the scope and the kind once the definition is established.
 fn immutable_fields(old: &Value, new: &Value, changes: &mut Changes<'_>) {
-    for (path, of) in [("spec.group", "/group"), ("spec.names.plural", "/names/plural")] {
+    for (path, pointer) in [("spec.group", "/group"), ("spec.names.plural", "/names/plural")] {
         let what = "the field is immutable: this is the definition of another resource";
-        immutable_field(old, new, path, of, what, changes);
+        immutable_field(old, new, path, pointer, what, changes);
     }
-    for (path, of) in [("spec.scope", "/scope"), ("spec.names.kind", "/names/kind")] {
+    for (path, pointer) in [("spec.scope", "/scope"), ("spec.names.kind", "/names/kind")] {
         let what = "the field is immutable once the definition is established; to change it, delete the definition, \
                     which deletes all objects, and create it again";
-        immutable_field(old, new, path, of, what, changes);
+        immutable_field(old, new, path, pointer, what, changes);
     }
     match (is(old, "preserveUnknownFields"), is(new, "preserveUnknownFields")) {
         (false, true) => {
@@ -75,8 +75,8 @@ fn immutable_fields(old: &Value, new: &Value, changes: &mut Changes<'_>) {
     }
 }
 
-fn immutable_field(old: &Value, new: &Value, path: &str, of: &str, what: &str, changes: &mut Changes<'_>) {
-    let (old, new) = (old.pointer(of), new.pointer(of));
+fn immutable_field(old: &Value, new: &Value, path: &str, pointer: &str, what: &str, changes: &mut Changes<'_>) {
+    let (old, new) = (old.pointer(pointer), new.pointer(pointer));
     if old != new {
         changes.push(Rejected, path, what, old, new);
     }
@@ -270,8 +270,8 @@ fn columns(old: &Value, new: &Value, changes: &mut Changes<'_>) {
     }
 }
 
-fn array<'a>(of: &'a Value, name: &str) -> Vec<&'a Value> {
-    of[name].as_array().into_iter().flatten().collect()
+fn array<'a>(parent: &'a Value, name: &str) -> Vec<&'a Value> {
+    parent[name].as_array().into_iter().flatten().collect()
 }
 
 fn subresources(old: &Value, new: &Value, changes: &mut Changes<'_>) {

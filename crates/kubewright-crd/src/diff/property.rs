@@ -22,8 +22,8 @@ impl Rng {
         self.below(sides) == 0
     }
 
-    fn pick<'a, T>(&mut self, of: &'a [T]) -> &'a T {
-        &of[self.below(of.len())]
+    fn pick<'a, T>(&mut self, choices: &'a [T]) -> &'a T {
+        &choices[self.below(choices.len())]
     }
 }
 
@@ -31,8 +31,8 @@ const NAMES: [&str; 3] = ["a", "b", "c"];
 const TEXTS: [&str; 5] = ["", "x", "xy", "xyz", "longer"];
 
 /// Returns the keywords of a type, with sample values.
-fn keywords(of: &str) -> Vec<(&'static str, Vec<Value>)> {
-    let mut keywords = match of {
+fn keywords(type_name: &str) -> Vec<(&'static str, Vec<Value>)> {
+    let mut keywords = match type_name {
         "string" => vec![
             ("minLength", vec![json!(0), json!(1), json!(2)]),
             ("maxLength", vec![json!(1), json!(3), json!(9)]),
@@ -71,9 +71,10 @@ fn keywords(of: &str) -> Vec<(&'static str, Vec<Value>)> {
 
 fn schema(rng: &mut Rng, depth: usize) -> Value {
     let types = ["string", "integer", "array", "map", "object"];
-    let of = *rng.pick(if depth == 0 { &types[..2] } else { &types });
-    let mut schema = Map::from_iter([("type".to_owned(), json!(if of == "map" { "object" } else { of }))]);
-    match of {
+    let type_name = *rng.pick(if depth == 0 { &types[..2] } else { &types });
+    let mut schema =
+        Map::from_iter([("type".to_owned(), json!(if type_name == "map" { "object" } else { type_name }))]);
+    match type_name {
         "array" => {
             schema.insert("items".to_owned(), self::schema(rng, depth - 1));
         }
@@ -92,7 +93,7 @@ fn schema(rng: &mut Rng, depth: usize) -> Value {
         }
         _ => {}
     }
-    for (name, values) in keywords(of) {
+    for (name, values) in keywords(type_name) {
         if rng.one_in(6) {
             schema.insert(name.to_owned(), rng.pick(&values).clone());
         }
@@ -103,9 +104,9 @@ fn schema(rng: &mut Rng, depth: usize) -> Value {
 /// Changes random parts of a schema.
 fn edit(schema: &mut Value, rng: &mut Rng, depth: usize) {
     let Some(fields) = schema.as_object_mut() else { return };
-    let of = fields.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let type_name = fields.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
     if rng.one_in(3) {
-        let keywords = keywords(&of);
+        let keywords = keywords(&type_name);
         let (name, values) = rng.pick(&keywords);
         match rng.one_in(2) {
             true => fields.remove(*name),

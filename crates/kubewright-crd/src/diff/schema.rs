@@ -65,7 +65,7 @@ fn json_type(schema: &Map<String, Value>) -> &str {
 /// Returns the type with its format, for messages.
 pub(super) fn type_name(schema: &Value) -> String {
     let Some(fields) = schema.as_object() else { return schema.to_string() };
-    let of = match json_type(fields) {
+    let name = match json_type(fields) {
         "" => "any value",
         "array" => {
             return format!("array of {}", schema.get("items").map_or_else(|| "any value".to_owned(), type_name));
@@ -77,8 +77,8 @@ pub(super) fn type_name(schema: &Value) -> String {
         name => name,
     };
     match schema.get("format").and_then(Value::as_str) {
-        Some(format) => format!("{of} ({format})"),
-        None => of.to_owned(),
+        Some(format) => format!("{name} ({format})"),
+        None => name.to_owned(),
     }
 }
 

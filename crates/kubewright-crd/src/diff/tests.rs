@@ -188,7 +188,7 @@ fn changes_of_nulls_and_defaults() {
 #[test]
 fn changes_of_limits() {
     let number = |more: Value| extended(json!({"type": "number"}), &more);
-    let multiple = |of: u8| json!({"type": "integer", "multipleOf": of});
+    let multiple = |divisor: u8| json!({"type": "integer", "multipleOf": divisor});
     check([
         (string(json!({"enum": ["a"]})), string(json!({"enum": ["b", "a"]})), Safe, Tightening),
         (string(json!({"enum": ["a"]})), string(json!({})), Safe, Tightening),
@@ -244,11 +244,11 @@ fn changes_of_rules() {
 
 #[test]
 fn changes_of_combinations() {
-    let (one, both) = (json!([{"required": ["a"]}]), json!([{"required": ["a"]}, {"required": ["b"]}]));
+    let (single, both) = (json!([{"required": ["a"]}]), json!([{"required": ["a"]}, {"required": ["b"]}]));
     check([
         (object(json!({"oneOf": both})), object(json!({})), Safe, Tightening),
-        (object(json!({"anyOf": both})), object(json!({"anyOf": one})), Tightening, Safe),
-        (object(json!({"allOf": both})), object(json!({"allOf": one})), Safe, Tightening),
+        (object(json!({"anyOf": both})), object(json!({"anyOf": single})), Tightening, Safe),
+        (object(json!({"allOf": both})), object(json!({"allOf": single})), Safe, Tightening),
         (object(json!({"not": {"required": ["a"]}})), object(json!({})), Safe, Tightening),
     ]);
 }
@@ -296,7 +296,7 @@ fn added_and_removed_fields() {
         |properties: Value, required: Value| json!({"type": "object", "properties": properties, "required": required});
     let text = json!({"type": "string"});
     let with_default = json!({"type": "string", "default": "a"});
-    let of = |old: Value, new: Value| compare(&definition(old), &definition(new));
+    let changes_between = |old: Value, new: Value| compare(&definition(old), &definition(new));
     let none = object(json!({}), json!([]));
     let open = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
     let open_with = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true, "properties": {"a": text}});
@@ -311,48 +311,52 @@ fn added_and_removed_fields() {
         (open.clone(), open_with.clone(), Tightening),
         (open_with, open, Safe),
     ] {
-        let changes = of(old.clone(), new.clone());
+        let changes = changes_between(old.clone(), new.clone());
         assert_eq!(classes(&changes), [(class, ".a")], "{old} -> {new}: {changes:#?}");
     }
     let counted = |a: &Value| json!({"type": "object", "maxProperties": 1, "properties": {"a": a, "b": text}});
-    let changes = of(counted(&text), counted(&with_default));
+    let changes = changes_between(counted(&text), counted(&with_default));
     assert_eq!(classes(&changes), [(Tightening, ".a")], "the default is counted");
     let asked = |a: &Value| json!({"type": "object", "not": {"required": ["a"]}, "properties": {"a": a}});
-    assert_eq!(classes(&of(asked(&text), asked(&with_default))), [(Tightening, ".a")], "the default is excluded");
+    assert_eq!(
+        classes(&changes_between(asked(&text), asked(&with_default))),
+        [(Tightening, ".a")],
+        "the default is excluded"
+    );
     let deep = |leaf: Value| {
         object(json!({"a.b": {"type": "array", "items": {"type": "object", "additionalProperties": leaf}}}), json!([]))
     };
-    let changes = of(deep(json!({"type": "string", "maxLength": 1})), deep(text));
+    let changes = changes_between(deep(json!({"type": "string", "maxLength": 1})), deep(text));
     assert_eq!(classes(&changes), [(Safe, r#"["a.b"][]{}"#)]);
 }
 
 #[test]
 fn added_and_removed_versions() {
     let schema = || json!({"type": "object", "properties": {"a": {"type": "string"}}});
-    let of = |versions: Vec<Value>| {
+    let with_versions = |versions: Vec<Value>| {
         let mut definition = widget();
         definition["spec"]["versions"] = json!(versions);
         definition
     };
-    let v1 = of(vec![version("v1", true, true, schema())]);
-    let both = of(vec![version("v1", true, false, schema()), version("v2", true, true, schema())]);
+    let v1 = with_versions(vec![version("v1", true, true, schema())]);
+    let both = with_versions(vec![version("v1", true, false, schema()), version("v2", true, true, schema())]);
     let changes = compare(&v1, &both);
     assert_eq!(classes(&changes), [(Safe, "spec.versions"), (Safe, "spec.versions")], "{changes:#?}");
 
-    let v2 = of(vec![version("v2", true, true, schema())]);
+    let v2 = with_versions(vec![version("v2", true, true, schema())]);
     assert_eq!(only(&both, &v2), (Breaking, "spec.versions".to_owned()));
     let mut stored = both.clone();
     stored["status"] = json!({"storedVersions": ["v1", "v2"]});
     assert_eq!(only(&stored, &v2), (Rejected, "spec.versions".to_owned()));
     assert_eq!(compare(&v1, &v2)[0].class, Rejected, "what is stored cannot be read");
-    let unserved = of(vec![version("v1", false, false, schema()), version("v2", true, true, schema())]);
+    let unserved = with_versions(vec![version("v1", false, false, schema()), version("v2", true, true, schema())]);
     assert_eq!(only(&unserved, &v2), (Breaking, "spec.versions".to_owned()), "objects may be stored in it");
     let mut migrated = unserved;
     migrated["status"] = json!({"storedVersions": ["v2"]});
     assert_eq!(only(&migrated, &v2), (Safe, "spec.versions".to_owned()));
 
     let without_field =
-        of(vec![version("v1", true, false, schema()), version("v2", true, true, json!({"type": "object"}))]);
+        with_versions(vec![version("v1", true, false, schema()), version("v2", true, true, json!({"type": "object"}))]);
     let changes = compare(&v1, &without_field);
     let lost = changes.iter().find(|change| change.class == Breaking).unwrap();
     assert_eq!((lost.path.as_str(), lost.old.as_deref()), (".a", Some("string")));

@@ -23,40 +23,44 @@ fn add(deserialized: &mut Value, serialized: &Value, level: usize) {
         return;
     }
     for key in ["$defs", "properties"] {
-        if let Some(Value::Object(more)) = serialized.get(key) {
-            let own = deserialized.entry(key).or_insert_with(|| Value::Object(Map::new()));
-            let Value::Object(own) = own else { continue };
-            for (name, schema) in more {
-                match own.get_mut(name) {
-                    Some(own) => add(own, schema, level + 1),
-                    None => drop(own.insert(name.clone(), schema.clone())),
+        if let Some(Value::Object(serialized)) = serialized.get(key) {
+            let deserialized = deserialized.entry(key).or_insert_with(|| Value::Object(Map::new()));
+            let Value::Object(deserialized) = deserialized else { continue };
+            for (name, schema) in serialized {
+                match deserialized.get_mut(name) {
+                    Some(deserialized) => add(deserialized, schema, level + 1),
+                    None => drop(deserialized.insert(name.clone(), schema.clone())),
                 }
             }
         }
     }
     for key in ["items", "additionalProperties"] {
-        if let (Some(own), Some(more)) = (deserialized.get_mut(key), serialized.get(key)) {
-            add(own, more, level + 1);
+        if let (Some(deserialized), Some(serialized)) = (deserialized.get_mut(key), serialized.get(key)) {
+            add(deserialized, serialized, level + 1);
         }
     }
     for key in ["allOf", "anyOf", "oneOf"] {
-        if let (Some(Value::Array(own)), Some(Value::Array(more))) = (deserialized.get_mut(key), serialized.get(key))
-            && own.len() == more.len()
+        if let (Some(Value::Array(deserialized)), Some(Value::Array(serialized))) =
+            (deserialized.get_mut(key), serialized.get(key))
+            && deserialized.len() == serialized.len()
         {
-            own.iter_mut().zip(more).for_each(|(own, more)| add(own, more, level + 1));
+            deserialized
+                .iter_mut()
+                .zip(serialized)
+                .for_each(|(deserialized, serialized)| add(deserialized, serialized, level + 1));
         }
     }
 }
 
 /// Whether two values of `type` have a type other than null in common. A schema without one has any type.
-fn share_type(one: Option<&Value>, other: Option<&Value>) -> bool {
-    let (Some(one), Some(other)) = (one, other) else { return true };
+fn share_type(left: Option<&Value>, right: Option<&Value>) -> bool {
+    let (Some(left), Some(right)) = (left, right) else { return true };
     let names = |types: &Value| match types {
         Value::Array(all) => all.clone(),
-        one => vec![one.clone()],
+        name => vec![name.clone()],
     };
-    let others = names(other);
-    names(one).iter().any(|name| name != "null" && others.contains(name))
+    let right_names = names(right);
+    names(left).iter().any(|name| name != "null" && right_names.contains(name))
 }
 
 /// Adds the constraints that schemars generates for a field only if its type is inlined, because only then it has the
@@ -118,19 +122,25 @@ impl ConstraintMerger {
             self.add_constraints(node, &name, inlined);
             return;
         }
-        if let (Some(Value::Object(own)), Some(inlined)) = (node.get_mut("properties"), inlined.get("properties")) {
-            own.iter_mut().for_each(|(name, own)| self.walk(own, inlined.get(name).unwrap_or(&Value::Null), level + 1));
+        if let (Some(Value::Object(referring)), Some(inlined)) = (node.get_mut("properties"), inlined.get("properties"))
+        {
+            referring.iter_mut().for_each(|(name, referring)| {
+                self.walk(referring, inlined.get(name).unwrap_or(&Value::Null), level + 1)
+            });
         }
         for key in ["items", "additionalProperties"] {
-            if let (Some(own), Some(inlined)) = (node.get_mut(key), inlined.get(key)) {
-                self.walk(own, inlined, level + 1);
+            if let (Some(referring), Some(inlined)) = (node.get_mut(key), inlined.get(key)) {
+                self.walk(referring, inlined, level + 1);
             }
         }
         for key in ["allOf", "anyOf", "oneOf"] {
-            if let (Some(Value::Array(own)), Some(Value::Array(inlined))) = (node.get_mut(key), inlined.get(key))
-                && own.len() == inlined.len()
+            if let (Some(Value::Array(referring)), Some(Value::Array(inlined))) = (node.get_mut(key), inlined.get(key))
+                && referring.len() == inlined.len()
             {
-                own.iter_mut().zip(inlined).for_each(|(own, inlined)| self.walk(own, inlined, level + 1));
+                referring
+                    .iter_mut()
+                    .zip(inlined)
+                    .for_each(|(referring, inlined)| self.walk(referring, inlined, level + 1));
             }
         }
     }

@@ -84,8 +84,8 @@ fn validate_bounds(number: &Number, schema: &Node, path: &str) -> ValidationResu
     }
 }
 
-fn validate_size(size: usize, of: &str, value: &Value, schema: &Node, path: &str) -> ValidationResult {
-    let limit = |end: &str| schema.get(&format!("{end}{of}")).and_then(Value::as_u64);
+fn validate_size(size: usize, quantity: &str, value: &Value, schema: &Node, path: &str) -> ValidationResult {
+    let limit = |end: &str| schema.get(&format!("{end}{quantity}")).and_then(Value::as_u64);
     match (limit("min"), limit("max")) {
         (Some(min), _) if (size as u64) < min => Err(error(path, value, format_args!("is shorter than {min}"))),
         (_, Some(max)) if size as u64 > max => Err(error(path, value, format_args!("is longer than {max}"))),
@@ -135,15 +135,16 @@ pub(super) fn prune_nulls(value: &mut Value, schema: &Node) {
     let below = |key: &str| schema.get(key).and_then(Value::as_object);
     match value {
         Value::Object(fields) => {
-            let of = |name: &str| {
+            let schema_of = |name: &str| {
                 let property = below("properties").and_then(|properties| properties.get(name)?.as_object());
                 property.or_else(|| below("additionalProperties")).unwrap_or(&nothing)
             };
             let has_null = |name: &str| {
-                of(name).get("nullable") == Some(&json!(true)) && !of(name).contains_key(Extension::Nullable.name())
+                schema_of(name).get("nullable") == Some(&json!(true))
+                    && !schema_of(name).contains_key(Extension::Nullable.name())
             };
             fields.retain(|name, value| !value.is_null() || has_null(name));
-            fields.iter_mut().for_each(|(name, value)| prune_nulls(value, of(name)));
+            fields.iter_mut().for_each(|(name, value)| prune_nulls(value, schema_of(name)));
         }
         Value::Array(items) => {
             let schema = below("items").unwrap_or(&nothing);

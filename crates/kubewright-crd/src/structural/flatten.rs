@@ -153,13 +153,15 @@ fn cycle(converter: &Converter<'_>, name: &str) -> String {
 fn merge_alternatives(converter: &mut Converter<'_>, node: &Node, flattened: &mut Flattened, at: &Location) {
     for key in ["oneOf", "anyOf"] {
         let Some(alternatives) = node.get(key).and_then(Value::as_array) else { continue };
-        let (nulls, alternatives): (Vec<&Value>, Vec<&Value>) = alternatives.iter().partition(|one| is_null(one));
+        let (nulls, alternatives): (Vec<&Value>, Vec<&Value>) =
+            alternatives.iter().partition(|alternative| is_null(alternative));
         flattened.accepts_null |= !nulls.is_empty();
         match alternatives.as_slice() {
             [] => flattened.push_error(known_types::UNIT),
             [only] => merge_conjunct(converter, only, flattened, at),
-            all if all.iter().all(|one| value_validation::is_value_validation(one)) => {
-                let validations: Value = all.iter().map(|one| value_validation::to_value_validation(one)).collect();
+            all if all.iter().all(|alternative| value_validation::is_value_validation(alternative)) => {
+                let validations: Value =
+                    all.iter().map(|alternative| value_validation::to_value_validation(alternative)).collect();
                 flattened.junctors.push(Node::from_iter([(key.to_owned(), validations)]));
             }
             all => match value_validation::enum_of_constants(all) {
@@ -186,7 +188,7 @@ fn merge_keywords(converter: &mut Converter<'_>, node: &Node, flattened: &mut Fl
         .get(Extension::RustType.name())
         .cloned()
         .or_else(|| converter.open_references.last().map(|name| json!(type_name(converter, name))));
-    let mut own = Node::new();
+    let mut keywords = Node::new();
     for (key, value) in node {
         match key.as_str() {
             "$ref" | "allOf" | "anyOf" | "oneOf" | "not" => {}
@@ -200,26 +202,26 @@ fn merge_keywords(converter: &mut Converter<'_>, node: &Node, flattened: &mut Fl
             }
             "title" if node.contains_key("$schema") => {}
             "properties" => flattened.merge("properties", with_owner(value, owner.as_ref())),
-            "const" => drop(own.insert("enum".to_owned(), json!([value]))),
+            "const" => drop(keywords.insert("enum".to_owned(), json!([value]))),
             "nullable" | "x-kubernetes-embedded-resource" | INT_OR_STRING | PRESERVE if value == &json!(false) => {}
-            "examples" => own.extend(value.get(0).map(|example| ("example".to_owned(), example.clone()))),
+            "examples" => keywords.extend(value.get(0).map(|example| ("example".to_owned(), example.clone()))),
             "uniqueItems" => flattened.unique_items |= value == &json!(true),
             "additionalProperties" | "unevaluatedProperties" if value == &json!(false) => {}
-            "patternProperties" => map_keys::pattern_properties(value, &mut own, flattened),
+            "patternProperties" => map_keys::pattern_properties(value, &mut keywords, flattened),
             "propertyNames" => map_keys::property_names(value, flattened),
             "dependentRequired" => map_keys::dependent_required(value, flattened),
             "prefixItems" => flattened.push_error(known_types::TUPLE),
-            _ => drop(own.insert(key.clone(), value.clone())),
+            _ => drop(keywords.insert(key.clone(), value.clone())),
         }
     }
     if node.contains_key(Extension::RustType.name()) && is_bare_object(node) {
         flattened.extensions.insert(Extension::Empty, json!(true));
     }
-    remove_null(&mut own, flattened);
-    number::convert_exclusive_bounds(&mut own);
-    number::convert_format(&mut own, flattened);
-    known_types::remove_unsupported_format(&mut own, flattened);
-    flattened.merge_all(own);
+    remove_null(&mut keywords, flattened);
+    number::convert_exclusive_bounds(&mut keywords);
+    number::convert_format(&mut keywords, flattened);
+    known_types::remove_unsupported_format(&mut keywords, flattened);
+    flattened.merge_all(keywords);
     if let Some(Value::Object(overrides)) = node.get(Extension::Instead.name()) {
         flattened.node.extend(overrides.clone());
     }
@@ -258,8 +260,8 @@ fn is_true_here(schema: &Value, key: &str) -> bool {
 fn references(schema: &Value) -> Vec<String> {
     match schema {
         Value::Object(node) => {
-            let own = node.get("$ref").and_then(Value::as_str).map(definition_name);
-            own.into_iter().chain(node.values().flat_map(references)).collect()
+            let reference = node.get("$ref").and_then(Value::as_str).map(definition_name);
+            reference.into_iter().chain(node.values().flat_map(references)).collect()
         }
         Value::Array(all) => all.iter().flat_map(references).collect(),
         _ => Vec::new(),
@@ -347,31 +349,33 @@ fn merge_extension(flattened: &mut Flattened, extension: Extension, value: &Valu
 }
 
 /// Converts the type and the enum to ones without null.
-fn remove_null(own: &mut Node, flattened: &mut Flattened) {
-    if let Some(Value::Array(types)) = own.get("type").cloned() {
+fn remove_null(keywords: &mut Node, flattened: &mut Flattened) {
+    if let Some(Value::Array(types)) = keywords.get("type").cloned() {
         let names: Vec<&str> = types.iter().filter_map(Value::as_str).filter(|name| *name != "null").collect();
         flattened.accepts_null |= names.len() < types.len();
-        own.remove("type");
+        keywords.remove("type");
         match names.as_slice() {
-            [only] => drop(own.insert("type".to_owned(), json!(only))),
-            ["integer", "string"] | ["string", "integer"] => drop(own.insert(INT_OR_STRING.to_owned(), json!(true))),
-            ["integer", "number"] | ["number", "integer"] => drop(own.insert("type".to_owned(), json!("number"))),
+            [only] => drop(keywords.insert("type".to_owned(), json!(only))),
+            ["integer", "string"] | ["string", "integer"] => {
+                drop(keywords.insert(INT_OR_STRING.to_owned(), json!(true)))
+            }
+            ["integer", "number"] | ["number", "integer"] => drop(keywords.insert("type".to_owned(), json!("number"))),
             [] => flattened.push_error(known_types::UNIT),
             _ => {
                 flattened.push_error("a field must have a single type; use an enum with a struct variant for each type")
             }
         }
     }
-    if own.get("type") == Some(&json!("null")) {
-        own.remove("type");
+    if keywords.get("type") == Some(&json!("null")) {
+        keywords.remove("type");
         flattened.push_error(known_types::UNIT);
     }
-    if let Some(Value::Array(values)) = own.get_mut("enum") {
+    if let Some(Value::Array(values)) = keywords.get_mut("enum") {
         let all = values.len();
         values.retain(|value| !value.is_null());
         flattened.accepts_null |= values.len() < all;
         if values.is_empty() {
-            own.remove("enum");
+            keywords.remove("enum");
             flattened.push_error(known_types::UNIT);
         }
     }

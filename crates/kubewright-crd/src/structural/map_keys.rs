@@ -10,11 +10,11 @@ pub(super) const COST: &str = "a CEL rule validates its keys, which is too expen
                                `BTreeMap<String, _>`";
 
 /// Converts `patternProperties`, such as the schema of a map with numeric keys: a rule validates the keys.
-pub(super) fn pattern_properties(patterns: &Value, own: &mut Node, flattened: &mut Flattened) {
+pub(super) fn pattern_properties(patterns: &Value, keywords: &mut Node, flattened: &mut Flattened) {
     let mut patterns = patterns.as_object().into_iter().flatten();
     match (patterns.next(), patterns.next()) {
         (Some((pattern, values)), None) => {
-            own.insert("additionalProperties".to_owned(), values.clone());
+            keywords.insert("additionalProperties".to_owned(), values.clone());
             add_key_pattern(pattern, flattened);
         }
         (None, _) => {}

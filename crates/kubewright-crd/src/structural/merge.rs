@@ -23,45 +23,45 @@ impl Flattened {
 
     /// Merges a keyword.
     pub(super) fn merge(&mut self, key: &str, value: Value) {
-        let Some(own) = self.node.get_mut(key) else {
+        let Some(existing) = self.node.get_mut(key) else {
             self.node.insert(key.to_owned(), value);
             return;
         };
-        match (key, own, value) {
-            ("description" | "default" | "title" | "example" | "externalDocs", own, value) => *own = value,
-            (RULES, Value::Array(own), Value::Array(more)) => {
-                own.extend(more.into_iter().filter(|rule| !rule.is_null()));
+        match (key, existing, value) {
+            ("description" | "default" | "title" | "example" | "externalDocs", existing, value) => *existing = value,
+            (RULES, Value::Array(existing), Value::Array(more)) => {
+                existing.extend(more.into_iter().filter(|rule| !rule.is_null()));
                 let mut seen = Vec::new();
-                own.retain(|rule| {
+                existing.retain(|rule| {
                     !seen.contains(rule) && {
                         seen.push(rule.clone());
                         true
                     }
                 });
             }
-            (_, own, value) if *own == value => {}
-            ("properties", Value::Object(own), Value::Object(more)) => {
-                if let Err(message) = merge_properties(own, more) {
+            (_, existing, value) if *existing == value => {}
+            ("properties", Value::Object(existing), Value::Object(more)) => {
+                if let Err(message) = merge_properties(existing, more) {
                     self.push_error(message);
                 }
             }
-            ("required", Value::Array(own), Value::Array(more)) => {
-                let new: Vec<Value> = more.into_iter().filter(|name| !own.contains(name)).collect();
-                own.extend(new);
+            ("required", Value::Array(existing), Value::Array(more)) => {
+                let new: Vec<Value> = more.into_iter().filter(|name| !existing.contains(name)).collect();
+                existing.extend(new);
             }
-            ("items" | "additionalProperties", own, value) => *own = all_of(own.take(), value),
-            ("minLength" | "minItems" | "minProperties", own, value) => {
-                if as_float(own) < as_float(&value) {
-                    *own = value;
+            ("items" | "additionalProperties", existing, value) => *existing = all_of(existing.take(), value),
+            ("minLength" | "minItems" | "minProperties", existing, value) => {
+                if as_float(existing) < as_float(&value) {
+                    *existing = value;
                 }
             }
-            ("maxLength" | "maxItems" | "maxProperties", own, value) => {
-                if as_float(own) > as_float(&value) {
-                    *own = value;
+            ("maxLength" | "maxItems" | "maxProperties", existing, value) => {
+                if as_float(existing) > as_float(&value) {
+                    *existing = value;
                 }
             }
-            ("enum", Value::Array(own), Value::Array(more)) => {
-                if let Err(message) = intersect_enums(own, more) {
+            ("enum", Value::Array(existing), Value::Array(more)) => {
+                if let Err(message) = intersect_enums(existing, more) {
                     self.push_error(message);
                 }
             }
@@ -69,22 +69,22 @@ impl Flattened {
                 let rule = format!("self.matches({})", cel_rule::string(&pattern));
                 cel_rule::add(&mut self.node, &rule, &format!("must match {pattern}"));
             }
-            ("type", own, value) => {
-                let own = own.clone();
-                self.merge_types(&own, &value);
+            ("type", existing, value) => {
+                let existing = existing.clone();
+                self.merge_types(&existing, &value);
             }
-            ("format" | "multipleOf", own, value) if is_narrower(own, &value) => {}
-            ("format" | "multipleOf", own, value) if is_narrower(&value, own) => *own = value,
-            (PRESERVE | "nullable" | "x-kubernetes-embedded-resource" | "x-kubernetes-int-or-string", own, _) => {
-                *own = json!(true)
+            ("format" | "multipleOf", existing, value) if is_narrower(existing, &value) => {}
+            ("format" | "multipleOf", existing, value) if is_narrower(&value, existing) => *existing = value,
+            (PRESERVE | "nullable" | "x-kubernetes-embedded-resource" | "x-kubernetes-int-or-string", existing, _) => {
+                *existing = json!(true)
             }
             (key, _, value) => self.conflict(key, &value),
         }
     }
 
     /// Merges types: an integer is a number, too.
-    fn merge_types(&mut self, own: &Value, value: &Value) {
-        match (own.as_str(), value.as_str()) {
+    fn merge_types(&mut self, existing: &Value, value: &Value) {
+        match (existing.as_str(), value.as_str()) {
             (Some("number"), Some("integer")) => drop(self.node.insert("type".to_owned(), value.clone())),
             (Some("integer"), Some("number")) => {}
             _ => self.conflict("type", value),
@@ -92,31 +92,31 @@ impl Flattened {
     }
 
     fn conflict(&mut self, key: &str, value: &Value) {
-        let own = self.node.get(key).cloned().unwrap_or_default();
+        let existing = self.node.get(key).cloned().unwrap_or_default();
         let remedy = match key {
             LIST_TYPE | MAP_TYPE | LIST_KEYS => "a field has one merge strategy; specify it once",
             _ => "specify it once",
         };
-        self.push_error(format!("`{key}` is {own} for its type and {value} for its field; {remedy}"));
+        self.push_error(format!("`{key}` is {existing} for its type and {value} for its field; {remedy}"));
     }
 }
 
 /// Keeps the enum values that both allow.
-fn intersect_enums(own: &mut Vec<Value>, more: Vec<Value>) -> Result<(), String> {
-    let common: Vec<Value> = own.iter().filter(|value| more.contains(value)).cloned().collect();
+fn intersect_enums(existing: &mut Vec<Value>, more: Vec<Value>) -> Result<(), String> {
+    let common: Vec<Value> = existing.iter().filter(|value| more.contains(value)).cloned().collect();
     if common.is_empty() {
-        let (own, more) = (Value::Array(std::mem::take(own)), Value::Array(more));
-        return Err(format!("its type allows {own} and its field {more}, which do not overlap; correct one"));
+        let (existing, more) = (Value::Array(std::mem::take(existing)), Value::Array(more));
+        return Err(format!("its type allows {existing} and its field {more}, which do not overlap; correct one"));
     }
-    *own = common;
+    *existing = common;
     Ok(())
 }
 
 /// Whether a format or a multiple is at least as strict as another.
-fn is_narrower(one: &Value, other: &Value) -> bool {
-    match (one.as_str(), other.as_str(), one.as_u64(), other.as_u64()) {
+fn is_narrower(left: &Value, right: &Value) -> bool {
+    match (left.as_str(), right.as_str(), left.as_u64(), right.as_u64()) {
         (Some("int32"), Some("int64"), ..) | (Some("float"), Some("double"), ..) => true,
-        (_, _, Some(one), Some(other)) => other > 0 && one % other == 0,
+        (_, _, Some(left), Some(right)) => right > 0 && left % right == 0,
         _ => false,
     }
 }
@@ -126,14 +126,16 @@ fn as_float(value: &Value) -> f64 {
 }
 
 /// Merges the fields of flattened types, or of a type with constraints of its fields.
-fn merge_properties(own: &mut Map<String, Value>, more: Map<String, Value>) -> Result<(), String> {
+fn merge_properties(existing: &mut Map<String, Value>, more: Map<String, Value>) -> Result<(), String> {
     let mut clash = Ok(());
     for (name, schema) in more {
-        match own.get_mut(&name) {
-            None => drop(own.insert(name, schema)),
-            Some(own) if are_two_fields(own, &schema) => clash = Err(encoded_twice(&name)),
-            Some(own) if without_annotations(own) == without_annotations(&schema) => {}
-            Some(own) if is_constraint(own) || is_constraint(&schema) => *own = all_of(own.take(), schema),
+        match existing.get_mut(&name) {
+            None => drop(existing.insert(name, schema)),
+            Some(existing) if are_two_fields(existing, &schema) => clash = Err(encoded_twice(&name)),
+            Some(existing) if without_annotations(existing) == without_annotations(&schema) => {}
+            Some(existing) if is_constraint(existing) || is_constraint(&schema) => {
+                *existing = all_of(existing.take(), schema)
+            }
             Some(_) => clash = Err(encoded_twice(&name)),
         }
     }
@@ -141,9 +143,9 @@ fn merge_properties(own: &mut Map<String, Value>, more: Map<String, Value>) -> R
 }
 
 /// Whether two properties are those of two Rust fields.
-fn are_two_fields(one: &Value, other: &Value) -> bool {
+fn are_two_fields(left: &Value, right: &Value) -> bool {
     let location = Extension::Location.name();
-    matches!((one.get(location), other.get(location)), (Some(one), Some(other)) if one != other)
+    matches!((left.get(location), right.get(location)), (Some(left), Some(right)) if left != right)
 }
 
 fn encoded_twice(name: &str) -> String {
@@ -166,10 +168,10 @@ pub(super) fn without_annotations(schema: &Value) -> Value {
     schema
 }
 
-fn all_of(own: Value, more: Value) -> Value {
-    match (own, more) {
+fn all_of(existing: Value, more: Value) -> Value {
+    match (existing, more) {
         (Value::Bool(true), more) => more,
-        (own, Value::Bool(true)) => own,
-        (own, more) => json!({"allOf": [own, more]}),
+        (existing, Value::Bool(true)) => existing,
+        (existing, more) => json!({"allOf": [existing, more]}),
     }
 }

@@ -24,12 +24,12 @@ pub(super) fn merge_bound(
     (limit, is_exclusive): (&Value, bool),
     is_minimum: bool,
 ) {
-    let own = node.get(bound).and_then(Value::as_f64);
-    let (given, own_is_exclusive) = (limit.as_f64(), node.get(exclusive) == Some(&json!(true)));
-    let is_stricter = match (own, given) {
-        (Some(own), Some(given)) if own < given => is_minimum,
-        (Some(own), Some(given)) if own > given => !is_minimum,
-        (Some(_), Some(_)) => is_exclusive && !own_is_exclusive,
+    let current = node.get(bound).and_then(Value::as_f64);
+    let (given, current_is_exclusive) = (limit.as_f64(), node.get(exclusive) == Some(&json!(true)));
+    let is_stricter = match (current, given) {
+        (Some(current), Some(given)) if current < given => is_minimum,
+        (Some(current), Some(given)) if current > given => !is_minimum,
+        (Some(_), Some(_)) => is_exclusive && !current_is_exclusive,
         (None, given) => given.is_some(),
         (Some(_), None) => false,
     };

@@ -41,7 +41,7 @@ pub fn apply(name: &str, definition: &Value) -> Option<Value> {
 
 /// Allows the floats of built-in types.
 fn allow_float(schema: &mut Value) {
-    let is_float = schema.get("type").is_some_and(|own| own == "number" || own == &json!(["number", "null"]));
+    let is_float = schema.get("type").is_some_and(|name| name == "number" || name == &json!(["number", "null"]));
     if let (true, Value::Object(schema)) = (is_float, schema) {
         schema.insert(Extension::Float.name().to_owned(), json!(true));
     }

@@ -97,10 +97,10 @@ fn bounds_of_field_and_type_are_intersected() {
 
 #[test]
 fn fields_of_flattened_types_are_merged() {
-    let own = json!({"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]});
-    let mut flattened = own.clone();
+    let object = json!({"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]});
+    let mut flattened = object.clone();
     flattened["oneOf"] = json!([{"type": "object", "properties": {"b": {"type": "string"}}, "required": ["b"]}]);
-    let mut both = own.clone();
+    let mut both = object.clone();
     both["properties"]["b"] = json!({"type": "string"});
     both["required"] = json!(["a", "b"]);
     assert_converts(flattened.clone(), both);
@@ -338,12 +338,12 @@ fn not_structural(schema: &Value, is_structure: bool) -> Option<String> {
     let branches = junctors
         .filter_map(Value::as_array)
         .flatten()
-        .filter(|one| !(int_or_string && one["anyOf"] == int_or_string_types));
+        .filter(|branch| !(int_or_string && branch["anyOf"] == int_or_string_types));
     let children = ["items", "additionalProperties"].into_iter().filter_map(|key| node.get(key));
-    let children =
-        children.chain(node.get("properties").and_then(Value::as_object).into_iter().flatten().map(|(_, one)| one));
-    let below = branches.chain(node.get("not")).find_map(|one| not_structural(one, false));
-    below.or_else(|| children.into_iter().find_map(|one| not_structural(one, is_structure)))
+    let children = children
+        .chain(node.get("properties").and_then(Value::as_object).into_iter().flatten().map(|(_, property)| property));
+    let below = branches.chain(node.get("not")).find_map(|branch| not_structural(branch, false));
+    below.or_else(|| children.into_iter().find_map(|child| not_structural(child, is_structure)))
 }
 
 #[test]

@@ -49,7 +49,7 @@ fn merge_union(
     let nested = at.nested();
     let (absent, alternatives): (Vec<Value>, Vec<Value>) = union.alternatives.into_iter().partition(is_absent);
     let all = flatten_alternatives(converter, alternatives.iter(), &nested);
-    flattened.accepts_null |= all.iter().any(|one| one.accepts_null);
+    flattened.accepts_null |= all.iter().any(|alternative| alternative.accepts_null);
     if all.iter().any(accepts_any_value) {
         flattened.merge(PRESERVE, json!(true));
         return Ok(());
@@ -82,10 +82,10 @@ fn flatten_alternatives<'b>(
     let mut all = Vec::new();
     for alternative in alternatives {
         all.push(flatten(converter, alternative, at));
-        let own = converter.open_references.split_off(enclosing);
-        for (i, name) in own.iter().enumerate() {
+        let references = converter.open_references.split_off(enclosing);
+        for (i, name) in references.iter().enumerate() {
             let count = |names: &[String]| names.iter().filter(|other| *other == name).count();
-            if count(&opened) < count(&own[..=i]) {
+            if count(&opened) < count(&references[..=i]) {
                 opened.push(name.clone());
             }
         }
@@ -148,7 +148,7 @@ fn objects(converter: &mut Converter<'_>, all: Vec<Flattened>, at: &Location) ->
         if let (false, Value::Object(schema)) = (in_all, &mut schema) {
             schema.remove("default");
         }
-        for ((i, _), validation) in holders.iter().zip(validations).filter(|(_, one)| !one.is_empty()) {
+        for ((i, _), validation) in holders.iter().zip(validations).filter(|(_, validation)| !validation.is_empty()) {
             if let Value::Object(fields) = branches[*i].entry("properties").or_insert_with(|| json!({})) {
                 fields.insert(name.clone(), Value::Object(validation));
             }
@@ -222,7 +222,8 @@ fn merge_keywords(all: &[Flattened], merged: &mut Flattened, branches: &mut [Nod
             (PRESERVE | "nullable", _) => merged.merge(key, json!(true)),
             (_, Some(value)) if equal => merged.merge(key, value.clone()),
             // A branch has no type, and without one the server does not support the formats of numbers.
-            ("format", Some(format)) if ["int32", "int64", "float", "double"].iter().any(|one| format == one) => {}
+            ("format", Some(format))
+                if ["int32", "int64", "float", "double"].iter().any(|number_format| format == number_format) => {}
             (key, _) if VALUE_VALIDATIONS.contains(&key) => {
                 for (branch, flattened) in branches.iter_mut().zip(all) {
                     branch.extend(flattened.get(key).map(|value| (key.to_owned(), value.clone())));
@@ -293,8 +294,8 @@ fn move_required_to_branches(merged: &mut Flattened, branches: &mut [Node]) {
             vec![branch]
         };
         for branch in all {
-            if let Value::Array(own) = branch.entry("required").or_insert_with(|| json!([])) {
-                own.splice(0..0, required.iter().cloned());
+            if let Value::Array(fields) = branch.entry("required").or_insert_with(|| json!([])) {
+                fields.splice(0..0, required.iter().cloned());
             }
         }
     }

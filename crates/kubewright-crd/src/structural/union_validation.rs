@@ -110,7 +110,8 @@ fn branch_condition(branch: &Node, this: &str) -> Option<String> {
     }
     let known = branch.keys().all(|key| ["required", "properties", "oneOf"].contains(&key.as_str()));
     if let Some(Value::Array(inner)) = branch.get("oneOf") {
-        let inner: Option<Vec<String>> = inner.iter().map(|one| branch_condition(one.as_object()?, this)).collect();
+        let inner: Option<Vec<String>> =
+            inner.iter().map(|branch| branch_condition(branch.as_object()?, this)).collect();
         all.push(format!("{} == 1", count_expression(&inner?)));
     }
     (known && !all.is_empty()).then(|| all.join(" && "))

@@ -38,7 +38,7 @@ impl<'a> ExpectedType<'a> {
 /// Returns the type that determines the supported formats: the only one.
 fn type_of_format<'a>(types: &[&'a str]) -> &'a str {
     match types {
-        [one] => one,
+        [only] => only,
         _ => "",
     }
 }

@@ -106,12 +106,12 @@ impl Bounds<'_> {
             ("number", "float") => (value.as_f64().is_some_and(|value| value.abs() <= f64::from(f32::MAX)), "float"),
             _ => return None,
         };
-        let of = if format.is_empty() {
+        let expected = if format.is_empty() {
             format!("{type_} (default format)")
         } else {
             format!("{type_} with format {format}")
         };
-        (!fits).then(|| format!("{prefix} value must be of type {of} in {}", self.path))
+        (!fits).then(|| format!("{prefix} value must be of type {expected} in {}", self.path))
     }
 }
 

@@ -26,7 +26,7 @@ fn yaml_files(directory: &Path) -> Vec<PathBuf> {
 /// Removes the keyword that the conversion adds to objects without properties, because they accept any value in Rust.
 fn normalize_objects_without_properties(schema: &mut Value) {
     if let Value::Object(node) = schema {
-        if node.get("type").is_some_and(|own| own == "object") && !node.contains_key("properties") {
+        if node.get("type").is_some_and(|name| name == "object") && !node.contains_key("properties") {
             node.remove("x-kubernetes-preserve-unknown-fields");
         }
         node.values_mut().for_each(normalize_objects_without_properties);
@@ -53,11 +53,11 @@ fn assert_unchanged(file: &Path) {
 #[test]
 fn structural_schemas_are_unchanged() {
     let root = envtest::workspace_root().unwrap();
-    let own = ["config/crd/bases", "tests/fixture/config/crd/bases"]
+    let definitions = ["config/crd/bases", "tests/fixture/config/crd/bases"]
         .map(|directory| yaml_files(&root.join(directory)))
         .concat();
-    assert!(own.len() > 10);
-    own.iter().for_each(|file| assert_unchanged(file));
+    assert!(definitions.len() > 10);
+    definitions.iter().for_each(|file| assert_unchanged(file));
     match std::env::var_os("CRD_CORPUS") {
         Some(corpus) => yaml_files(Path::new(&corpus)).iter().for_each(|file| assert_unchanged(file)),
         None => eprintln!("SKIPPED: third-party definitions; set CRD_CORPUS to a directory of definitions"),

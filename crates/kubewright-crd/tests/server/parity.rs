@@ -109,7 +109,7 @@ fn collect_server(schema: &Value, path: &str, documents: &Documents, properties:
     let references = schema
         .get("$ref")
         .into_iter()
-        .chain(schema["allOf"].as_array().into_iter().flatten().filter_map(|one| one.get("$ref")));
+        .chain(schema["allOf"].as_array().into_iter().flatten().filter_map(|conjunct| conjunct.get("$ref")));
     for name in references.filter_map(|name| name.as_str()?.rsplit('/').next()) {
         collect_server(&documents.definitions[name], path, documents, properties);
     }

@@ -62,7 +62,7 @@ impl Runnable for InformerFactory {
         let factory = self.clone();
         Box::new(move || {
             let informers = InformerFactory::describe(&factory);
-            let permissions: Vec<_> = informers.iter().map(|one| one.kind.permission(Verb::READ)).collect();
+            let permissions: Vec<_> = informers.iter().map(|informer| informer.kind.permission(Verb::READ)).collect();
             OperatorDescription { informers, ..OperatorDescription::of_permissions(permissions) }
         })
     }

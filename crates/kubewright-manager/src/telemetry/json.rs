@@ -51,17 +51,17 @@ where
         mut writer: Writer<'_>,
         event: &Event<'_>,
     ) -> fmt::Result {
-        let mut own = Fields::default();
-        event.record(&mut own);
-        let msg = own.take("message");
+        let mut event_fields = Fields::default();
+        event.record(&mut event_fields);
+        let msg = event_fields.take("message");
         let metadata = event.metadata();
         // An event of the crate `log` has the target of its record in this field.
-        let target = own.take("log.target");
-        ["log.module_path", "log.file", "log.line"].into_iter().for_each(|name| drop(own.0.remove(name)));
+        let target = event_fields.take("log.target");
+        ["log.module_path", "log.file", "log.line"].into_iter().for_each(|name| drop(event_fields.0.remove(name)));
         let mut fields = Map::new();
         let spans = context.event_scope().into_iter().flat_map(|scope| scope.from_root());
         spans.for_each(|span| add(&mut fields, span_fields(&span)));
-        add(&mut fields, own.0);
+        add(&mut fields, event_fields.0);
         let line = Line {
             ts: format!("{:.6}", Timestamp::now()),
             level: level(*metadata.level()),

@@ -92,13 +92,13 @@ mod tests {
 
     #[test]
     fn invalid_options_are_errors() {
-        let of = |webhook: Webhook| error(&Webhooks::new().webhook(webhook));
-        assert!(of(pods().name("example.com")).starts_with("invalid name of a webhook `example.com`"));
-        assert!(of(pods().name("A.example.com")).starts_with("invalid name of a webhook `A.example.com`"));
-        assert!(of(pods().timeout_seconds(31)).ends_with("the timeout must be from 1 to 30 seconds"));
-        assert!(of(pods().operations([])).ends_with("there must be at least one operation"));
-        assert!(of(pods().path("relative")).contains("invalid path `relative`"));
+        let error_of = |webhook: Webhook| error(&Webhooks::new().webhook(webhook));
+        assert!(error_of(pods().name("example.com")).starts_with("invalid name of a webhook `example.com`"));
+        assert!(error_of(pods().name("A.example.com")).starts_with("invalid name of a webhook `A.example.com`"));
+        assert!(error_of(pods().timeout_seconds(31)).ends_with("the timeout must be from 1 to 30 seconds"));
+        assert!(error_of(pods().operations([])).ends_with("there must be at least one operation"));
+        assert!(error_of(pods().path("relative")).contains("invalid path `relative`"));
         let reinvoked = pods().operations([Operation::Create]).reinvocation_policy(ReinvocationPolicy::IfNeeded);
-        assert!(of(reinvoked).ends_with("a validating webhook has no reinvocation policy"));
+        assert!(error_of(reinvoked).ends_with("a validating webhook has no reinvocation policy"));
     }
 }

@@ -50,7 +50,7 @@ impl Conversion {
     }
 
     /// Creates the webhook of a converter, at the default path.
-    pub(super) fn of(converter: kubewright_core::Converter) -> Self {
+    pub(super) fn from_converter(converter: kubewright_core::Converter) -> Self {
         let description = ConversionWebhookDescription::new(converter.group(), converter.kind(), converter.plural());
         let converter = Arc::new(converter);
         let of_text = Arc::clone(&converter);

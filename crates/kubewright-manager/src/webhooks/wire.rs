@@ -142,7 +142,7 @@ pub(super) fn parse<'a, R: Deserialize<'a>>(expected: ReviewType, body: &'a [u8]
 ///
 /// # Errors
 /// Fails if the response cannot be encoded.
-pub(super) fn encode(of: ReviewType, response: &impl Serialize, size: usize) -> serde_json::Result<Bytes> {
+pub(super) fn encode(review_type: ReviewType, response: &impl Serialize, size: usize) -> serde_json::Result<Bytes> {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
     struct Review<'a, R> {
@@ -150,7 +150,7 @@ pub(super) fn encode(of: ReviewType, response: &impl Serialize, size: usize) -> 
         kind: &'static str,
         response: &'a R,
     }
-    let review = Review { api_version: of.api_version, kind: of.kind, response };
+    let review = Review { api_version: review_type.api_version, kind: review_type.kind, response };
     let mut body = Vec::with_capacity(size);
     serde_json::to_writer(&mut body, &review)?;
     Ok(body.into())

@@ -94,8 +94,9 @@ async fn the_description_contains_the_leases() {
     let description = builder.describe().unwrap();
     assert_eq!((description.sharding.as_deref(), description.lease.as_deref()), (Some("maps"), None));
     assert!(description.allows_replicas());
-    let leases = description.permissions.iter().filter(|one| one.scope == PermissionScope::OwnNamespace);
-    let rules: Vec<_> = leases.map(|one| (one.rule.verbs.join(","), one.rule.resource_names.clone())).collect();
+    let leases = description.permissions.iter().filter(|permission| permission.scope == PermissionScope::OwnNamespace);
+    let rules: Vec<_> =
+        leases.map(|permission| (permission.rule.verbs.join(","), permission.rule.resource_names.clone())).collect();
     assert_eq!((rules.len(), rules[0].0.as_str(), &rules[0].1), (2, "create,list", &None));
     let names = rules[1].1.as_ref().unwrap();
     assert_eq!((rules[1].0.as_str(), names.len(), names[0].as_str()), ("update", 65, "maps-slots"));

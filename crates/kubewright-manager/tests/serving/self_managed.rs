@@ -177,10 +177,10 @@ async fn the_first_certificate_needs_no_leader_and_changes_one_field() {
     assert!(replica.certificates().check().is_err(), "nothing is issued yet");
     replica.trusted(&client).await;
     replica.certificates().check().unwrap();
-    let [own, other] = bundles(&client).await;
-    assert!(own.is_some() && other.is_none());
+    let [served, other] = bundles(&client).await;
+    assert!(served.is_some() && other.is_none());
     until(async || !owns_a_field(&client).await).await;
-    assert_eq!(bundles(&client).await, [own, other], "without an owner, the bundle remains");
+    assert_eq!(bundles(&client).await, [served, other], "without an owner, the bundle remains");
     let data = secrets(&client).get(SECRET).await.unwrap().data.unwrap();
     assert_eq!(data.keys().collect::<Vec<_>>(), ["ca.crt", "ca.key", "tls.crt", "tls.key"]);
     replica.stop().await;
@@ -339,7 +339,11 @@ async fn the_described_permissions_are_sufficient_and_restricted_to_names() {
     create_configuration(&client, json!({})).await;
     let permissions = SelfManaged::new(operator.clone(), config()).unwrap().describe().permissions;
     for scope in [PermissionScope::Certificates, PermissionScope::CaBundles] {
-        let rules = permissions.iter().filter(|one| one.scope == scope).map(|one| one.rule.clone()).collect::<Vec<_>>();
+        let rules = permissions
+            .iter()
+            .filter(|permission| permission.scope == scope)
+            .map(|permission| permission.rule.clone())
+            .collect::<Vec<_>>();
         assert!(!rules.is_empty() && rules.iter().all(|rule| rule.resource_names.is_some()), "{rules:?}");
         permit(&client, &format!("{scope:?}").to_lowercase(), rules).await;
     }

@@ -25,11 +25,11 @@ async fn webhooks_are_described_with_their_server() {
     let server = &description.servers[0];
     assert_eq!((server.name.as_str(), server.port, server.https), ("webhooks", 9443, true));
     let admission: Vec<_> =
-        description.admission_webhooks.iter().map(|one| (one.admission, one.path.as_str())).collect();
+        description.admission_webhooks.iter().map(|webhook| (webhook.admission, webhook.path.as_str())).collect();
     assert_eq!(admission, [(AdmissionType::Mutating, MUTATE), (AdmissionType::Validating, VALIDATE)]);
     assert_eq!(description.conversion_webhooks[0].path, "/convert/widgets.example.com");
-    let conversions = description.conversion_webhooks.iter().map(|one| &one.path);
-    let paths = description.admission_webhooks.iter().map(|one| &one.path).chain(conversions);
+    let conversions = description.conversion_webhooks.iter().map(|webhook| &webhook.path);
+    let paths = description.admission_webhooks.iter().map(|webhook| &webhook.path).chain(conversions);
     paths.for_each(|path| assert!(server.paths.contains(path), "{path}"));
     let json = serde_json::to_string(&description).unwrap();
     assert_eq!(serde_json::from_str::<OperatorDescription>(&json).unwrap(), description);

@@ -48,7 +48,8 @@ impl Migrate {
 
 /// Returns the name of the definition of a kind.
 fn definition(kind: &str, kinds: &[KindDescription]) -> Result<String, DeployError> {
-    let names: BTreeSet<String> = kinds.iter().filter(|of| of.kind == kind || name(of) == kind).map(name).collect();
+    let names: BTreeSet<String> =
+        kinds.iter().filter(|described| described.kind == kind || name(described) == kind).map(name).collect();
     let mut names: Vec<String> = names.into_iter().collect();
     match (names.pop(), names.is_empty()) {
         (Some(name), true) => Ok(name),
@@ -57,14 +58,14 @@ fn definition(kind: &str, kinds: &[KindDescription]) -> Result<String, DeployErr
             Err(DeployError::AmbiguousKind { kind: kind.to_owned(), definitions: names })
         }
         (None, _) => {
-            let kinds: BTreeSet<String> = kinds.iter().map(|of| of.kind.clone()).collect();
+            let kinds: BTreeSet<String> = kinds.iter().map(|described| described.kind.clone()).collect();
             Err(DeployError::UnknownKind { kind: kind.to_owned(), kinds: kinds.into_iter().collect() })
         }
     }
 }
 
-fn name(of: &KindDescription) -> String {
-    format!("{}.{}", of.plural, of.group)
+fn name(kind: &KindDescription) -> String {
+    format!("{}.{}", kind.plural, kind.group)
 }
 
 #[cfg(test)]

@@ -39,7 +39,7 @@ pub(super) fn render(
     }
     rbac.users(&project.kinds)?;
     let Rbac { resources, files } = rbac;
-    files.kustomization("rbac", Kustomization::of(resources))
+    files.kustomization("rbac", Kustomization::new(resources))
 }
 
 /// The files of the directory.

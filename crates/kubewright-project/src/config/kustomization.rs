@@ -28,7 +28,7 @@ pub(super) struct PatchFile {
 
 impl Kustomization {
     /// Lists these files and directories.
-    pub(super) fn of(resources: impl IntoIterator<Item = String>) -> Self {
+    pub(super) fn new(resources: impl IntoIterator<Item = String>) -> Self {
         Kustomization {
             api_version: "kustomize.config.k8s.io/v1beta1",
             kind: "Kustomization",

@@ -67,7 +67,7 @@ pub(super) fn render(files: &mut Files, project: &Project, servers: Servers<'_>)
     let budget = disruption_budget(files, project.settings.replicas);
     files.add("manager/disruption_budget.yaml", &budget)?;
     let resources = ["namespace.yaml", "manager.yaml", "disruption_budget.yaml"].map(str::to_owned);
-    files.kustomization("manager", Kustomization::of(resources))
+    files.kustomization("manager", Kustomization::new(resources))
 }
 
 /// The API server rejects pods that do not meet the standard "restricted".
@@ -234,8 +234,8 @@ fn quantities(cpu: &str, memory: &str) -> BTreeMap<String, Quantity> {
 
 /// One replica is always available, except for a single one, which must not block the drain of its node.
 fn disruption_budget(files: &Files, replicas: i32) -> PodDisruptionBudget {
-    let one = Some(IntOrString::Int(1));
-    let (min_available, max_unavailable) = if replicas > 1 { (one, None) } else { (None, one) };
+    let one_pod = Some(IntOrString::Int(1));
+    let (min_available, max_unavailable) = if replicas > 1 { (one_pod, None) } else { (None, one_pod) };
     let selector: Option<LabelSelector> = Some(files.pods());
     PodDisruptionBudget {
         metadata: files.metadata(MANAGER),

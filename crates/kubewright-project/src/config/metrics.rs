@@ -39,7 +39,7 @@ pub(super) fn render(
         let metrics = metrics.ok_or(RenderError::NoMetrics)?;
         files.add("prometheus/monitor.yaml", &ServiceMonitor::new(files, metrics))?;
         let objects = ["monitor.yaml".to_owned()].into_iter().chain(settings.prometheus_resources.iter().cloned());
-        files.kustomization("prometheus", Kustomization::of(objects))?;
+        files.kustomization("prometheus", Kustomization::new(objects))?;
         resources.push("../prometheus".to_owned());
     }
     if settings.network_policy && (metrics.is_some() || webhooks.is_some()) {
@@ -93,7 +93,7 @@ fn network_policies(
         files.add("network-policy/allow-webhook-traffic.yaml", &policy)?;
         objects.push("allow-webhook-traffic.yaml".to_owned());
     }
-    files.kustomization("network-policy", Kustomization::of(objects))
+    files.kustomization("network-policy", Kustomization::new(objects))
 }
 
 /// Admits these clients to a server; all clients for `None`. Probes of the kubelet are not affected.

@@ -40,7 +40,7 @@ impl<'a> Webhooks<'a> {
     ///
     /// # Errors
     /// Fails if one is invalid, or no server has its path.
-    pub(crate) fn of(project: &'a Project) -> Result<Option<Self>, RenderError> {
+    pub(crate) fn from_project(project: &'a Project) -> Result<Option<Self>, RenderError> {
         let (description, mode) = (&project.description, project.settings.webhooks.certificates);
         let server = check::server(description)?;
         check::check(project)?;
@@ -77,7 +77,7 @@ pub(super) fn render(files: &mut Files, webhooks: Option<Webhooks<'_>>) -> Resul
         files.add("webhook/validating_webhook_configuration.yaml", &configuration)?;
         resources.push("validating_webhook_configuration.yaml".to_owned());
     }
-    files.kustomization("webhook", Kustomization::of(resources))?;
+    files.kustomization("webhook", Kustomization::new(resources))?;
     let mut rendered = Rendered { resources: vec!["../webhook".to_owned()], patches: Vec::new() };
     if webhooks.mode == CertificateMode::CertManager {
         certificates::render(files)?;

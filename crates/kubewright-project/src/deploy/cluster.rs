@@ -126,8 +126,8 @@ fn foreign_manager(definition: &Value, operator: &str) -> Option<String> {
     let entries = definition["metadata"]["managedFields"].as_array().into_iter().flatten();
     let owners = entries.filter(|entry| entry["subresource"].is_null() && !entry["fieldsV1"]["f:spec"].is_null());
     let managers: Vec<_> = owners.filter_map(|entry| entry["manager"].as_str()).collect();
-    let own = own_managers(operator);
-    match managers.iter().any(|manager| own.iter().any(|own| own == manager)) {
+    let operator_managers = own_managers(operator);
+    match managers.iter().any(|manager| operator_managers.iter().any(|name| name == manager)) {
         true => None,
         false => managers.first().map(|manager| (*manager).to_owned()),
     }
@@ -149,15 +149,15 @@ mod tests {
 
     use super::*;
 
-    fn of(api_version: &str, kind: &str, name: &str) -> Option<((String, String), String)> {
+    fn entry(api_version: &str, kind: &str, name: &str) -> Option<((String, String), String)> {
         Some(((api_version.to_owned(), kind.to_owned()), name.to_owned()))
     }
 
     #[test]
     fn resources_are_parsed_with_and_without_short_names() {
         let line = "deployments                deploy       apps/v1                    true         Deployment";
-        assert_eq!(resource(line), of("apps/v1", "Deployment", "deployments.apps"));
-        assert_eq!(resource("bindings   v1   true   Binding"), of("v1", "Binding", "bindings"));
+        assert_eq!(resource(line), entry("apps/v1", "Deployment", "deployments.apps"));
+        assert_eq!(resource("bindings   v1   true   Binding"), entry("v1", "Binding", "bindings"));
         assert_eq!(resource("error: no server"), None);
     }
 

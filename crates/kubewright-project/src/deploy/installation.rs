@@ -334,6 +334,7 @@ impl Installation {
 
 /// Returns the objects without these namespaces.
 fn without_namespaces<'a>(objects: &[&'a Value], namespaces: &[String]) -> Vec<&'a Value> {
-    let is_one = |object: &Value| object["kind"] == "Namespace" && namespaces.iter().any(|one| one == name(object));
+    let is_one =
+        |object: &Value| object["kind"] == "Namespace" && namespaces.iter().any(|namespace| namespace == name(object));
     objects.iter().copied().filter(|object| !is_one(object)).collect()
 }

@@ -122,7 +122,7 @@ webhooks:
         assert_eq!(configuration["metadata"]["name"], "my-local-validating-webhook-configuration");
         assert_eq!(configuration["metadata"]["annotations"], json!({}));
         let configs: Vec<_> =
-            configuration["webhooks"].as_array().unwrap().iter().map(|one| &one["clientConfig"]).collect();
+            configuration["webhooks"].as_array().unwrap().iter().map(|webhook| &webhook["clientConfig"]).collect();
         assert_eq!(*configs[0], json!({"url": "https://127.0.0.1:9443/validate"}));
         assert_eq!(configs[1]["service"]["name"], "other");
         assert!(manifest.at_url("other-operator", "https://127.0.0.1:9443").is_none());

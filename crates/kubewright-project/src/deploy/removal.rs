@@ -31,7 +31,8 @@ impl Removal {
 }
 
 fn removed_conversion(live: &Value, new: &Value, managers: &[String]) -> Option<Value> {
-    let is_webhook = |object: &Value| object.pointer("/spec/conversion/strategy").is_some_and(|of| of == "Webhook");
+    let is_webhook =
+        |object: &Value| object.pointer("/spec/conversion/strategy").is_some_and(|strategy| strategy == "Webhook");
     let is_own = owns(live, managers, "/f:spec/f:conversion/f:strategy");
     (is_webhook(live) && !is_webhook(new) && is_own)
         .then(|| json!({"spec": {"conversion": {"strategy": "None", "webhook": null}}}))

@@ -27,9 +27,9 @@ pub(super) struct Variants {
 const DEPLOYMENT: &str = "manager/manager.yaml";
 
 impl Variants {
-    pub(super) fn of(project: &Project) -> Result<Self, ChartError> {
+    pub(super) fn from_project(project: &Project) -> Result<Self, ChartError> {
         let has_metrics = metrics_server(&project.description).is_some();
-        let has_webhooks = Webhooks::of(project)?.is_some();
+        let has_webhooks = Webhooks::from_project(project)?.is_some();
         let render = |replicas: i32, namespaced: bool, certificates| -> Result<BTreeMap<String, Value>, ChartError> {
             let settings = Settings {
                 // These are values.

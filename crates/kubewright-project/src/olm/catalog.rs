@@ -125,7 +125,7 @@ impl Catalog {
         let channel = self.find("olm.channel", Some(package), name);
         let entries = channel.and_then(|channel| channel.get_mut("entries")).and_then(Value::as_array_mut);
         let entries = entries.ok_or_else(|| CatalogError::Channel(name.to_owned()))?;
-        match entries.iter().find(|one| one["name"] == entry["name"]) {
+        match entries.iter().find(|existing| existing["name"] == entry["name"]) {
             Some(found) if *found == entry => return Ok(()),
             Some(_) => return Err(CatalogError::Released(entry["name"].as_str().unwrap_or_default().to_owned())),
             None => entries.push(entry),
@@ -198,9 +198,9 @@ fn package_bundle(package: &str, csv: &Value, bundle: &Bundle, image: &str) -> V
     let package_property = json!({"packageName": package, "version": spec["version"]});
     let mut properties = vec![json!({"type": "olm.package", "value": package_property})];
     for definition in bundle.definitions() {
-        let (of, kind) = (&definition.object["spec"], &definition.object["spec"]["names"]["kind"]);
-        for version in of["versions"].as_array().into_iter().flatten() {
-            let value = json!({"group": of["group"], "kind": kind, "version": version["name"]});
+        let (spec, kind) = (&definition.object["spec"], &definition.object["spec"]["names"]["kind"]);
+        for version in spec["versions"].as_array().into_iter().flatten() {
+            let value = json!({"group": spec["group"], "kind": kind, "version": version["name"]});
             properties.push(json!({"type": "olm.gvk", "value": value}));
         }
     }

@@ -111,7 +111,7 @@ fn schema<'a>(bundle: &'a Bundle, group: &str, version: &str, kind: &str) -> Opt
     let specs = bundle.definitions().map(|definition| &definition.object["spec"]);
     let mut of_kind = specs.filter(|spec| spec["group"] == *group && spec["names"]["kind"] == *kind);
     let versions = of_kind.next()?["versions"].as_array()?;
-    versions.iter().find(|one| one["name"] == *version)?.pointer("/schema/openAPIV3Schema")
+    versions.iter().find(|candidate| candidate["name"] == *version)?.pointer("/schema/openAPIV3Schema")
 }
 
 fn fields_of_examples_have_a_schema(bundle: &Bundle, errors: &mut Vec<String>, _: &mut Vec<String>) {

@@ -47,7 +47,9 @@ fn split(rule: PolicyRule) -> Vec<Rule> {
     };
     match resources.is_empty() {
         true => vec![all],
-        false => resources.into_iter().map(|one| Rule { resources: Names::from([one]), ..all.clone() }).collect(),
+        false => {
+            resources.into_iter().map(|resource| Rule { resources: Names::from([resource]), ..all.clone() }).collect()
+        }
     }
 }
 

@@ -23,7 +23,7 @@ const EDITOR: [Verb; 7] = [Verb::Create, Verb::Delete, Verb::Get, Verb::List, Ve
 /// Returns the normalized rules of the permissions in these scopes.
 #[must_use]
 pub fn rules_of(description: &OperatorDescription, scopes: &[PermissionScope]) -> Vec<PolicyRule> {
-    let permissions = description.permissions.iter().filter(|one| scopes.contains(&one.scope));
+    let permissions = description.permissions.iter().filter(|permission| scopes.contains(&permission.scope));
     normalize(permissions.map(|permission| permission.rule.clone()))
 }
 
@@ -79,10 +79,13 @@ pub fn operator_objects(description: &OperatorDescription, namespaced: bool, nam
             namespace: namespaced.then(|| namespace.to_owned()),
             ..ObjectMeta::default()
         };
-        let (own, binding) = (metadata(name.to_owned()), metadata(format!("{name}binding")));
+        let (role_metadata, binding_metadata) = (metadata(name.to_owned()), metadata(format!("{name}binding")));
         match namespaced {
-            true => [json!(role(own, rules)), json!(role_binding(binding, name, namespace))],
-            false => [json!(cluster_role(own, rules)), json!(cluster_role_binding(binding, name, namespace))],
+            true => [json!(role(role_metadata, rules)), json!(role_binding(binding_metadata, name, namespace))],
+            false => [
+                json!(cluster_role(role_metadata, rules)),
+                json!(cluster_role_binding(binding_metadata, name, namespace)),
+            ],
         }
     });
     [account].into_iter().chain(bound).collect()

@@ -28,7 +28,7 @@ pub fn init(model: &Model, dependencies: &Dependencies) -> Result<Plan, Problems
 
 /// Returns the files of a project without kinds that the user continues, as they are created.
 fn of_user(model: &Model, dependencies: &Dependencies) -> Files {
-    let values = Values::of(model).with("crates", dependencies.line());
+    let values = Values::from_model(model).with("crates", dependencies.line());
     let values = values.with("note_about_images", dependencies.note_about_images());
     let (types, client, operator) = (model.types(), model.client(), &model.name);
     let files = [

@@ -167,8 +167,8 @@ pub(super) fn parse(text: &str) -> Result<Model, Problems> {
         let found = file.layout.join(", ");
         problems.add(format!("{PATH} has the layout `{found}`; expected `{PLUGIN}`: another tool created the project"));
     }
-    let (external, own): (Vec<_>, Vec<_>) = file.resources.into_iter().partition(|entry| entry.external);
-    for entry in own.iter().filter(|entry| entry.domain != file.domain) {
+    let (external, declared): (Vec<_>, Vec<_>) = file.resources.into_iter().partition(|entry| entry.external);
+    for entry in declared.iter().filter(|entry| entry.domain != file.domain) {
         problems.add(format!("{PATH}: {} has the domain `{}`; expected `{}`", entry.kind, entry.domain, file.domain));
     }
     let resource = |entry: ResourceEntry| Resource {
@@ -187,7 +187,7 @@ pub(super) fn parse(text: &str) -> Result<Model, Problems> {
         name: file.project_name,
         domain: file.domain,
         namespaced: file.namespaced,
-        resources: own.into_iter().map(resource).collect(),
+        resources: declared.into_iter().map(resource).collect(),
         externals: externals(&external),
     };
     model.check(&mut problems);

@@ -63,13 +63,13 @@ pub fn rename_api(tree: &Tree, rename: &Rename) -> Result<Plan, Problems> {
 
 /// Returns the paths of the files of the kind, before and after.
 fn moved(old: &Model, new: &Model, rename: &Rename) -> Vec<(String, String)> {
-    let of = |model: &Model, kind: &str| {
+    let with_kind_only = |model: &Model, kind: &str| {
         let mut model = model.clone();
         model.resources.retain(|resource| resource.is_of_kind(&rename.group, kind));
         model.resources.sort_by(|a, b| a.version.cmp(&b.version));
         model
     };
-    let (old, new) = (of(old, &rename.kind), of(new, &rename.to));
+    let (old, new) = (with_kind_only(old, &rename.kind), with_kind_only(new, &rename.to));
     let single = |model: &Model, resource: &Resource| {
         let model = Model { resources: vec![resource.clone()], ..model.clone() };
         of_user(&model).into_keys().collect::<Vec<_>>()

@@ -10,7 +10,7 @@ pub(super) struct Values(Vec<(&'static str, String)>);
 
 impl Values {
     /// Returns the values that all files of a project share.
-    pub(super) fn of(model: &Model) -> Self {
+    pub(super) fn from_model(model: &Model) -> Self {
         let snake = |name: String| name.replace('-', "_");
         Values(vec![
             ("name", model.name.clone()),
@@ -35,7 +35,7 @@ impl Values {
         } else {
             "Api::all(client.clone())"
         };
-        Values::of(model)
+        Values::from_model(model)
             .with("kind", resource.kind.clone())
             .with("module", resource.module())
             .with("version_module", model.version_module(resource))

@@ -438,8 +438,8 @@ fn bundles_are_appended_to_a_catalog() {
     let append = |catalog: &str, bundle: &Bundle, options: &CatalogOptions| {
         olm::append(parse_catalog(catalog).unwrap(), bundle, options)
     };
-    let one = append("", &version("0.1.0", None), &options).unwrap();
-    let documents = parse_catalog(&one).unwrap();
+    let first = append("", &version("0.1.0", None), &options).unwrap();
+    let documents = parse_catalog(&first).unwrap();
     let schemas: Vec<_> = documents.iter().map(|document| document["schema"].as_str().unwrap()).collect();
     assert_eq!(schemas, ["olm.package", "olm.channel", "olm.bundle"]);
     assert_eq!(documents[0]["defaultChannel"], "stable");
@@ -448,23 +448,23 @@ fn bundles_are_appended_to_a_catalog() {
     let gvk = json!({"type": "olm.gvk", "value": {"group": "example.com", "kind": "Logger", "version": "v1"}});
     assert!(properties.contains(&package) && properties.contains(&gvk), "{properties:?}");
 
-    assert_eq!(append(&one, &version("0.1.0", None), &options).unwrap(), one, "it contains the bundle");
+    assert_eq!(append(&first, &version("0.1.0", None), &options).unwrap(), first, "it contains the bundle");
     let other = CatalogOptions { image: "bundles:2".to_owned(), ..options.clone() };
-    let released = append(&one, &version("0.1.0", None), &other);
+    let released = append(&first, &version("0.1.0", None), &other);
     assert!(matches!(released, Err(CatalogError::Released(name)) if name == "logger-operator.v0.1.0"));
-    let heads = append(&one, &version("0.2.0", None), &other);
+    let heads = append(&first, &version("0.2.0", None), &other);
     assert!(matches!(heads, Err(CatalogError::Heads { channel, .. }) if channel == "stable"));
 
     let next = version("0.2.0", Some("logger-operator.v0.1.0"));
-    let two = parse_catalog(&append(&one, &next, &other).unwrap()).unwrap();
+    let second = parse_catalog(&append(&first, &next, &other).unwrap()).unwrap();
     let entries = json!([
         {"name": "logger-operator.v0.1.0"},
         {"name": "logger-operator.v0.2.0", "replaces": "logger-operator.v0.1.0"},
     ]);
-    assert_eq!((two.len(), &two[1]["entries"]), (4, &entries));
+    assert_eq!((second.len(), &second[1]["entries"]), (4, &entries));
     let fast = CatalogOptions { channels: vec!["fast".to_owned()], ..other };
-    let three = parse_catalog(&append(&one, &next, &fast).unwrap()).unwrap();
-    let channels: Vec<_> = three.iter().filter(|document| document["schema"] == "olm.channel").collect();
+    let third = parse_catalog(&append(&first, &next, &fast).unwrap()).unwrap();
+    let channels: Vec<_> = third.iter().filter(|document| document["schema"] == "olm.channel").collect();
     assert_eq!((channels.len(), &channels[1]["name"]), (2, &json!("fast")));
 
     let bad = changed(|directory| set(directory, CSV, "/spec/install/strategy", json!("helm")));

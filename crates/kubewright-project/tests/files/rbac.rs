@@ -20,7 +20,7 @@ fn parse(marker: &str) -> (Key, PolicyRule) {
         let values = fields.get(name)?;
         Some(values.split(';').map(|value| value.trim_matches('"').to_owned()).collect())
     };
-    let one = |name: &str, default: &str| (*fields.get(name).unwrap_or(&default)).to_owned();
+    let single = |name: &str, default: &str| (*fields.get(name).unwrap_or(&default)).to_owned();
     let rule = PolicyRule {
         api_groups: list("groups"),
         resources: list("resources"),
@@ -28,7 +28,7 @@ fn parse(marker: &str) -> (Key, PolicyRule) {
         non_resource_urls: list("urls"),
         verbs: list("verbs").unwrap(),
     };
-    ((one("namespace", ""), one("roleName", "manager-role")), rule)
+    ((single("namespace", ""), single("roleName", "manager-role")), rule)
 }
 
 #[test]

@@ -661,9 +661,9 @@ fn an_import_stays_part_of_the_project() {
 fn imports_that_cannot_be_added_are_problems() {
     let error = |tree: &Tree, imported: Imported| import(tree, &[imported]).unwrap_err().to_string();
     let Imported { external, source } = certificates();
-    let own = External { group: "apps.example.com".to_owned(), ..external.clone() };
-    let own = error(&with_widget(), Imported { external: own, source: source.clone() });
-    assert!(own.contains("the group apps.example.com is one of this project"), "{own}");
+    let internal = External { group: "apps.example.com".to_owned(), ..external.clone() };
+    let internal = error(&with_widget(), Imported { external: internal, source: source.clone() });
+    assert!(internal.contains("the group apps.example.com is one of this project"), "{internal}");
     let taken = External { module: "apps_v1".to_owned(), ..external.clone() };
     let taken = error(&with_widget(), Imported { external: taken, source });
     assert!(taken.contains("has the module `apps_v1`, which exists"), "{taken}");

@@ -121,7 +121,12 @@ fn permissions(rules: &[PolicyRule]) -> BTreeSet<Permission> {
             }
         }
     }
-    let any: BTreeSet<_> = all.iter().filter(|one| one.3 == "*").map(|one| (&one.0, &one.1, &one.2)).collect();
-    let is_own = |one: &&Permission| one.3 == "*" || !any.contains(&(&one.0, &one.1, &one.2));
+    let any: BTreeSet<_> = all
+        .iter()
+        .filter(|permission| permission.3 == "*")
+        .map(|permission| (&permission.0, &permission.1, &permission.2))
+        .collect();
+    let is_own =
+        |permission: &&Permission| permission.3 == "*" || !any.contains(&(&permission.0, &permission.1, &permission.2));
     all.iter().filter(is_own).cloned().collect()
 }

@@ -55,7 +55,7 @@ pub(super) fn run(args: &Check) -> Result<ExitCode> {
     }
     print(&if args.json { json_report(&checked) } else { text_report(&checked) });
     let fails = |finding: &FieldError| args.strict || finding.is_error();
-    Ok(ExitCode::from(u8::from(checked.iter().flat_map(|of| &of.findings).any(fails))))
+    Ok(ExitCode::from(u8::from(checked.iter().flat_map(|definition| &definition.findings).any(fails))))
 }
 
 fn errors(count: usize) -> String {
@@ -85,26 +85,27 @@ fn json_report(checked: &[Checked]) -> String {
 
 fn text_report(checked: &[Checked]) -> String {
     let mut text = String::new();
-    for Checked { file, name, crd, findings } in checked.iter().filter(|of| !of.findings.is_empty()) {
+    for Checked { file, name, crd, findings } in checked.iter().filter(|definition| !definition.findings.is_empty()) {
         let describe = |finding: &FieldError| rule_report::describe(crd, finding).replace('\n', "\n           ");
         let line = |finding: &FieldError| format!("  {}  {}\n", class(finding), describe(finding));
         let lines: String = findings.iter().map(line).collect();
         text += &format!("{name} in {file}\n{lines}\n");
     }
     let count = |wanted| {
-        let findings = checked.iter().flat_map(|of| &of.findings);
+        let findings = checked.iter().flat_map(|definition| &definition.findings);
         findings.filter(|finding| finding.is_error() == wanted).count()
     };
-    let rejected = checked.iter().filter(|of| of.findings.iter().any(FieldError::is_error)).count();
-    let of = if checked.len() == 1 { "1 definition".to_owned() } else { format!("{} definitions", checked.len()) };
+    let rejected = checked.iter().filter(|definition| definition.findings.iter().any(FieldError::is_error)).count();
+    let definitions =
+        if checked.len() == 1 { "1 definition".to_owned() } else { format!("{} definitions", checked.len()) };
     let warnings = match count(false) {
         0 => String::new(),
         1 => ", 1 warning".to_owned(),
         many => format!(", {many} warnings"),
     };
     text + &match rejected {
-        0 => format!("the API server accepts {of}{warnings}"),
-        _ => format!("the API server would reject {rejected} of {of}: {}{warnings}", errors(count(true))),
+        0 => format!("the API server accepts {definitions}{warnings}"),
+        _ => format!("the API server would reject {rejected} of {definitions}: {}{warnings}", errors(count(true))),
     }
 }
 

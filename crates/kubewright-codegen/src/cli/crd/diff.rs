@@ -74,7 +74,7 @@ pub(super) fn run(groups: &[ApiGroup], args: &Diff) -> Result<ExitCode> {
         Class::Breaking => args.allow.contains(&AllowedChange::Breaking),
         Class::Rejected => false,
     };
-    Ok(ExitCode::from(u8::from(!changes.iter().all(|of| is_allowed(of.change.class)))))
+    Ok(ExitCode::from(u8::from(!changes.iter().all(|listed| is_allowed(listed.change.class)))))
 }
 
 /// Adds the conversion of kinds that a webhook of the operator converts. Definitions that are generated for several
@@ -144,11 +144,11 @@ fn json_report(changes: &[DefinitionChange<'_>]) -> String {
 fn text_report(changes: &[DefinitionChange<'_>], old: &Source, new: &Source) -> String {
     let mut text = String::new();
     for same in changes.chunk_by(|a, b| a.definition == b.definition) {
-        let definition = same.first().map_or("", |of| of.definition);
-        let lines: String = same.iter().map(|of| line(&of.change)).collect();
+        let definition = same.first().map_or("", |listed| listed.definition);
+        let lines: String = same.iter().map(|listed| line(&listed.change)).collect();
         write!(text, "{definition}\n{lines}\n").expect("writing to a String never fails");
     }
-    let count = |class| changes.iter().filter(|of| of.change.class == class).count();
+    let count = |class| changes.iter().filter(|listed| listed.change.class == class).count();
     let counts = [Class::Rejected, Class::Breaking, Class::Tightening, Class::Safe]
         .map(|class| (count(class), class))
         .into_iter()

@@ -69,8 +69,10 @@ pub(super) fn run(args: &Import) -> Result<ExitCode> {
     let modules = args.modules()?;
     match &args.out {
         Some(directory) => {
-            let files: Vec<_> =
-                modules.iter().map(|of| (directory.join(format!("{}.rs", of.module)), of.source.as_str())).collect();
+            let files: Vec<_> = modules
+                .iter()
+                .map(|module| (directory.join(format!("{}.rs", module.module)), module.source.as_str()))
+                .collect();
             write_new(&files)?;
             files.iter().for_each(|(path, _)| print(&format!("created {}", path.display())));
             print(&next_steps(&modules));
@@ -85,13 +87,13 @@ pub(super) fn run(args: &Import) -> Result<ExitCode> {
 
 /// Returns the dependency of the package that contains the directory: the facade, unless its manifest has another one.
 fn crates(directory: &Path) -> Result<Crates> {
-    let found = manifest_of(directory).map_or(Ok(None), |manifest| Crates::of(&manifest))?;
+    let found = manifest_of(directory).map_or(Ok(None), |manifest| Crates::from_manifest(&manifest))?;
     Ok(found.unwrap_or_else(|| Crates::Facade("kubewright".to_owned())))
 }
 
 /// Returns the remaining manual steps.
 fn next_steps(modules: &[ImportedModule]) -> String {
-    let names = modules.iter().map(|of| format!("pub mod {};", of.module)).collect::<Vec<_>>().join(" ");
-    let groups = modules.iter().map(|of| format!("{}::API_GROUP", of.module)).collect::<Vec<_>>().join(", ");
+    let names = modules.iter().map(|module| format!("pub mod {};", module.module)).collect::<Vec<_>>().join(" ");
+    let groups = modules.iter().map(|module| format!("{}::API_GROUP", module.module)).collect::<Vec<_>>().join(", ");
     format!("add `{names}` to the types crate and {groups} to its groups, then run `cargo xtask codegen`")
 }

@@ -31,21 +31,30 @@ pub(super) struct Difference {
 }
 
 /// Returns the first difference in the order of the paths; the names are those of the versions.
-pub(super) fn difference(first: &Value, second: &Value, one: &str, other: &str) -> Option<Difference> {
-    Comparison { one, other }.node(String::new(), first, second)
+pub(super) fn difference(
+    first: &Value,
+    second: &Value,
+    first_version: &str,
+    second_version: &str,
+) -> Option<Difference> {
+    Comparison { first_version, second_version }.node(String::new(), first, second)
 }
 
 struct Comparison<'a> {
-    one: &'a str,
-    other: &'a str,
+    first_version: &'a str,
+    second_version: &'a str,
 }
 
 impl Comparison<'_> {
     fn node(&self, path: String, first: &Value, second: &Value) -> Option<Difference> {
         if let Some(keyword) = KEYWORDS.iter().rev().find(|keyword| first.get(keyword) != second.get(keyword)) {
             let text = |schema: &Value| schema.get(keyword).map_or_else(|| "not set".to_owned(), Value::to_string);
-            let (one, other) = (self.one, self.other);
-            let what = format!("its `{keyword}` is {} in {one} and {} in {other}", text(first), text(second));
+            let (first_version, second_version) = (self.first_version, self.second_version);
+            let what = format!(
+                "its `{keyword}` is {} in {first_version} and {} in {second_version}",
+                text(first),
+                text(second)
+            );
             return Some(Difference { path, what, only_in_second: false });
         }
         if let Some(found) = self.properties(&path, first, second) {
@@ -74,22 +83,22 @@ impl Comparison<'_> {
         names.into_iter().find_map(|name| {
             let path = format!("{path}.{name}");
             match (first_all.get(name), second_all.get(name)) {
-                (Some(one), Some(other)) => self
+                (Some(first_property), Some(second_property)) => self
                     .required(&path, is_required(first, name), is_required(second, name))
-                    .or_else(|| self.node(path, one, other)),
-                (one, _) => Some(self.only(path, one.is_some())),
+                    .or_else(|| self.node(path, first_property, second_property)),
+                (first_property, _) => Some(self.only(path, first_property.is_some())),
             }
         })
     }
 
     fn required(&self, path: &str, first: bool, second: bool) -> Option<Difference> {
-        let version = if first { self.one } else { self.other };
+        let version = if first { self.first_version } else { self.second_version };
         let what = format!("it is required in {version} only");
         (first != second).then(|| Difference { path: path.to_owned(), what, only_in_second: false })
     }
 
     fn only(&self, path: String, in_first: bool) -> Difference {
-        let version = if in_first { self.one } else { self.other };
+        let version = if in_first { self.first_version } else { self.second_version };
         Difference { path, what: format!("only {version} has this field"), only_in_second: !in_first }
     }
 }
@@ -99,7 +108,7 @@ fn properties(schema: &Value) -> Option<&Map<String, Value>> {
 }
 
 fn is_required(schema: &Value, name: &str) -> bool {
-    schema["required"].as_array().is_some_and(|required| required.iter().any(|one| one == name))
+    schema["required"].as_array().is_some_and(|required| required.iter().any(|required_name| required_name == name))
 }
 
 #[cfg(test)]
@@ -108,7 +117,7 @@ mod tests {
 
     use super::*;
 
-    fn of(first: &Value, second: &Value) -> Option<(String, String)> {
+    fn path_and_text(first: &Value, second: &Value) -> Option<(String, String)> {
         let wrap = |spec: &Value| json!({"type": "object", "properties": {"spec": spec}});
         let found = difference(&wrap(first), &wrap(second), "v2", "v1");
         found.map(|found| (found.path, found.what))
@@ -127,12 +136,12 @@ mod tests {
             "minimum": 1,
             "x-kubernetes-validations": [{"rule": "self != 3"}],
         }}));
-        assert_eq!(of(&plain, &bounded), None);
+        assert_eq!(path_and_text(&plain, &bounded), None);
     }
 
     #[test]
     fn differences_have_the_path_and_the_version() {
-        let found = |first, second| of(&first, &second).unwrap_or_default();
+        let found = |first, second| path_and_text(&first, &second).unwrap_or_default();
         let pair = |path: &str, what: &str| (path.to_owned(), what.to_owned());
         let (a, b) = (json!({"type": "integer"}), json!({"type": "string"}));
         assert_eq!(
@@ -169,8 +178,8 @@ mod tests {
     fn map_values_and_unknown_fields_are_compared() {
         let plain = json!({"type": "object"});
         let open = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
-        assert!(of(&plain, &open).is_some());
+        assert!(path_and_text(&plain, &open).is_some());
         let map = json!({"type": "object", "additionalProperties": {"type": "string"}});
-        assert_eq!(of(&plain, &map), Some((".spec{}".to_owned(), "only v1 has this field".to_owned())));
+        assert_eq!(path_and_text(&plain, &map), Some((".spec{}".to_owned(), "only v1 has this field".to_owned())));
     }
 }

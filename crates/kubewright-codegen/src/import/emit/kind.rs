@@ -171,7 +171,8 @@ fn column(column: &Column) -> TokenStream {
     let (column_type, path) = (format_ident!("{column_type}"), attributes::text(path));
     let description = description.as_deref().map(attributes::text).map(|text| quote!(.description(#text)));
     let format = format.as_ref().map(|format| quote!(.format(#format)));
-    let priority = (*priority != 0).then(|| Literal::i64_unsuffixed(*priority)).map(|of| quote!(.priority(#of)));
+    let priority =
+        (*priority != 0).then(|| Literal::i64_unsuffixed(*priority)).map(|priority| quote!(.priority(#priority)));
     quote!(#column_type(#name, #path) #description #format #priority)
 }
 

@@ -19,7 +19,7 @@ pub(in super::super) fn module(module: &Module, errors: &mut Diagnostics) -> Str
     let mut items: Vec<TokenStream> = Vec::new();
     for i in 0..module.types.items.len() {
         match module.kinds.iter().find(|kind| kind.item == i) {
-            Some(of) => items.extend(kind::items(of, i, &scope)),
+            Some(kind) => items.extend(kind::items(kind, i, &scope)),
             None => items.extend(item(i, &scope)),
         }
     }

@@ -75,7 +75,7 @@ impl<'a> Scope<'a> {
 
     /// Returns the name of the field with all unknown fields.
     pub(super) fn other(&self, item: usize) -> Ident {
-        let is_free = |name: &&str| self.fields.iter().all(|((of, _), field)| *of != item || field != name);
+        let is_free = |name: &&str| self.fields.iter().all(|((owner, _), field)| *owner != item || field != name);
         format_ident!("{}", ["other", "other_fields"].into_iter().find(is_free).unwrap_or("unknown_fields"))
     }
 

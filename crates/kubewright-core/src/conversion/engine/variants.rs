@@ -15,17 +15,17 @@ use crate::conversion::{
 /// Those of its content.
 pub(super) fn convert(
     engine: &Engine,
-    of: &Enum,
+    plan: &Enum,
     value: Value,
     storage: Storage<'_>,
 ) -> Result<Value, ConversionError> {
-    let (source, target) = engine.direction.order(of.spoke, of.hub);
+    let (source, target) = engine.direction.order(plan.spoke, plan.hub);
     let Some(name) = variant_name(source, &value) else { return Ok(value) };
     let is_this = |variant: &&Variant| {
         let (name_in_source, _) = engine.direction.order(variant.spoke, variant.hub);
         name_in_source == name && variant.narrows.is_none_or(|only| only == engine.direction)
     };
-    let Some(variant) = of.variants.iter().find(is_this) else { return Ok(value) };
+    let Some(variant) = plan.variants.iter().find(is_this) else { return Ok(value) };
     let (name, new_name) = engine.direction.order(variant.spoke, variant.hub);
     if variant.narrows.is_some() {
         let shown = encode(target, new_name, None);
@@ -55,7 +55,7 @@ impl Payload {
         match self {
             Payload::Unit => Conversion::Same,
             Payload::Newtype(conversion) => conversion(),
-            Payload::Struct(of) => Conversion::Struct(of),
+            Payload::Struct(plan) => Conversion::Struct(plan),
         }
     }
 }

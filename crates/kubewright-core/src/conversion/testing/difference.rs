@@ -8,23 +8,23 @@ use crate::conversion::plan::{Conversion, Direction, Enum, Field, Payload, Struc
 /// conversion of this object.
 pub(super) fn forget_lost(conversion: Conversion, value: &mut Value, direction: Direction) {
     match (conversion, value) {
-        (Conversion::Struct(of), Value::Object(object)) => forget_fields(of, object, direction),
+        (Conversion::Struct(plan), Value::Object(object)) => forget_fields(plan, object, direction),
         (Conversion::List(item), Value::Array(items)) => {
             items.iter_mut().for_each(|value| forget_lost(item(), value, direction));
         }
         (Conversion::Map(entry), Value::Object(entries)) => {
             entries.values_mut().for_each(|value| forget_lost(entry(), value, direction));
         }
-        (Conversion::Enum(of), value) => forget_variants(of, value, direction),
+        (Conversion::Enum(plan), value) => forget_variants(plan, value, direction),
         _ => {}
     }
 }
 
-fn forget_fields(of: &Struct, object: &mut Map<String, Value>, direction: Direction) {
-    for field in of.fields {
+fn forget_fields(plan: &Struct, object: &mut Map<String, Value>, direction: Direction) {
+    for field in plan.fields {
         forget_field(field, object, direction);
     }
-    for field in of.hub_only.iter().filter(|field| field.lost.is_some() && direction == Direction::FromHub) {
+    for field in plan.hub_only.iter().filter(|field| field.lost.is_some() && direction == Direction::FromHub) {
         object.remove(field.name);
     }
 }
@@ -43,11 +43,11 @@ fn forget_field(field: &Field, object: &mut Map<String, Value>, direction: Direc
 }
 
 /// Replaces a variant that can be lost, or that can stand for one, by null.
-fn forget_variants(of: &Enum, value: &mut Value, direction: Direction) {
-    let lost = of.variants.iter().filter(|variant| variant.lost.is_some() && variant.narrows == Some(direction));
+fn forget_variants(plan: &Enum, value: &mut Value, direction: Direction) {
+    let lost = plan.variants.iter().filter(|variant| variant.lost.is_some() && variant.narrows == Some(direction));
     for variant in lost {
         let (name, target) = direction.order(variant.spoke, variant.hub);
-        let stands_for = of
+        let stands_for = plan
             .variants
             .iter()
             .find(|other| other.narrows.is_none() && direction.order(other.spoke, other.hub).1 == target);
@@ -57,11 +57,11 @@ fn forget_variants(of: &Enum, value: &mut Value, direction: Direction) {
             return;
         }
     }
-    for variant in of.variants.iter().filter(|variant| variant.narrows.is_none()) {
+    for variant in plan.variants.iter().filter(|variant| variant.narrows.is_none()) {
         let name = direction.order(variant.spoke, variant.hub).0;
         match (variant.payload, value.get_mut(name)) {
             (Payload::Newtype(conversion), Some(content)) => forget_lost(conversion(), content, direction),
-            (Payload::Struct(of), Some(Value::Object(content))) => forget_fields(of, content, direction),
+            (Payload::Struct(plan), Some(Value::Object(content))) => forget_fields(plan, content, direction),
             _ => {}
         }
     }
@@ -77,33 +77,33 @@ fn mentions(value: &Value, name: &str) -> bool {
 }
 
 /// Returns the first path at which two values differ, with both values; equal numbers can be in different notations.
-pub(super) fn first_difference(one: &Value, other: &Value) -> Option<String> {
-    difference(one, other, "")
+pub(super) fn first_difference(left: &Value, right: &Value) -> Option<String> {
+    difference(left, right, "")
 }
 
-fn difference(one: &Value, other: &Value, path: &str) -> Option<String> {
-    match (one, other) {
-        (Value::Object(one), Value::Object(other)) => {
-            let in_one = one.iter().find_map(|(name, value)| {
+fn difference(left: &Value, right: &Value, path: &str) -> Option<String> {
+    match (left, right) {
+        (Value::Object(left), Value::Object(right)) => {
+            let in_left = left.iter().find_map(|(name, value)| {
                 let path = format!("{path}.{name}");
-                match other.get(name) {
-                    Some(other) => difference(value, other, &path),
+                match right.get(name) {
+                    Some(right) => difference(value, right, &path),
                     None => Some(format!("{path}: {value}, then absent")),
                 }
             });
-            let added = || other.iter().find(|(name, _)| !one.contains_key(*name));
-            in_one.or_else(|| added().map(|(name, value)| format!("{path}.{name}: absent, then {value}")))
+            let added = || right.iter().find(|(name, _)| !left.contains_key(*name));
+            in_left.or_else(|| added().map(|(name, value)| format!("{path}.{name}: absent, then {value}")))
         }
-        (Value::Array(one), Value::Array(other)) if one.len() == other.len() => {
-            let mut pairs = one.iter().zip(other).enumerate();
-            pairs.find_map(|(index, (one, other))| difference(one, other, &format!("{path}[{index}]")))
+        (Value::Array(left), Value::Array(right)) if left.len() == right.len() => {
+            let mut pairs = left.iter().zip(right).enumerate();
+            pairs.find_map(|(index, (left, right))| difference(left, right, &format!("{path}[{index}]")))
         }
-        (Value::Number(one), Value::Number(other))
-            if one.is_f64() != other.is_f64() && one.as_f64() == other.as_f64() =>
+        (Value::Number(left), Value::Number(right))
+            if left.is_f64() != right.is_f64() && left.as_f64() == right.as_f64() =>
         {
             None
         }
-        _ => (one != other).then(|| format!("{path}: {one}, then {other}")),
+        _ => (left != right).then(|| format!("{path}: {left}, then {right}")),
     }
 }
 
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn differences_have_a_path() {
-        let difference = |one, other| first_difference(&one, &other);
+        let difference = |left, right| first_difference(&left, &right);
         assert_eq!(difference(json!({"a": [1, {"b": 2}]}), json!({"a": [1.0, {"b": 2}]})), None);
         let expected = |text: &str| Some(text.to_owned());
         assert_eq!(difference(json!({"a": [{"b": 2}]}), json!({"a": [{"b": 3}]})), expected(".a[0].b: 2, then 3"));

@@ -66,7 +66,7 @@ impl Generator {
             let chosen = &alternatives[self.below(alternatives.len())];
             required.extend(names(&chosen["required"]));
             let others = alternatives.iter().flat_map(|other| names(&other["required"]));
-            excluded.extend(others.filter(|name| !names(&chosen["required"]).any(|of| of == *name)));
+            excluded.extend(others.filter(|name| !names(&chosen["required"]).any(|required| required == *name)));
             constants.extend(self.constants(chosen));
         }
         for (name, property) in schema["properties"].as_object().into_iter().flatten() {
@@ -98,7 +98,7 @@ impl Generator {
     /// Returns the fields that an alternative sets to one of several values, such as the tag of a variant.
     fn constants(&mut self, alternative: &Value) -> Map<String, Value> {
         let properties = alternative["properties"].as_object().into_iter().flatten();
-        let with_values = properties.filter_map(|(name, of)| Some((name.clone(), of["enum"].as_array()?)));
+        let with_values = properties.filter_map(|(name, property)| Some((name.clone(), property["enum"].as_array()?)));
         with_values.map(|(name, values)| (name, values[self.below(values.len())].clone())).collect()
     }
 

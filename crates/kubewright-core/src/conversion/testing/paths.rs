@@ -33,7 +33,7 @@ impl Path {
 
     /// Whether this is the path of the other value, of one that contains it, or of one in it.
     pub(super) fn overlaps(&self, other: &Path) -> bool {
-        self.0.iter().zip(&other.0).all(|(one, other)| one == other)
+        self.0.iter().zip(&other.0).all(|(left, right)| left == right)
     }
 
     /// Whether the conversion of the value at this path is a reason for a value at the other path in the target. A
@@ -101,9 +101,9 @@ impl Path {
         let mut segments = self.0.iter();
         while let Some(segment) = segments.next() {
             match (conversion, segment) {
-                (Conversion::Struct(of), Segment::Field(name)) => {
-                    path = path.with(Segment::Field(of.target_name(name, direction)?.to_owned()));
-                    conversion = of.conversion_of(name, direction);
+                (Conversion::Struct(plan), Segment::Field(name)) => {
+                    path = path.with(Segment::Field(plan.target_name(name, direction)?.to_owned()));
+                    conversion = plan.conversion_of(name, direction);
                 }
                 (Conversion::List(item), Segment::Item(_)) => {
                     path = path.with(segment.clone());

@@ -28,8 +28,8 @@ impl Versions {
     }
 
     fn convert(&self, object: &Value, version: &Version) -> Result<Value, Failure> {
-        self.converter.convert(object.clone(), version.of.api_version).map_err(|error| {
-            Failure::new(format!("an object does not convert into {}: {error}", version.of.api_version))
+        self.converter.convert(object.clone(), version.group_version.api_version).map_err(|error| {
+            Failure::new(format!("an object does not convert into {}: {error}", version.group_version.api_version))
                 .with("object", object)
         })
     }
@@ -46,7 +46,7 @@ impl Versions {
         match first_difference(&expected, &back) {
             None => Ok(()),
             Some(difference) => {
-                let (source, target) = (source.of.api_version, target.of.api_version);
+                let (source, target) = (source.group_version.api_version, target.group_version.api_version);
                 let property = format!("an object of {source} differs after a conversion into {target} and back");
                 Err(Failure::new(property)
                     .with("difference", difference)
@@ -134,7 +134,7 @@ impl Versions {
                 path.remove(&mut object);
             }
         }
-        let converted = match self.converter.convert(object.clone(), target.of.api_version) {
+        let converted = match self.converter.convert(object.clone(), target.group_version.api_version) {
             Ok(converted) => converted,
             // A function of the declaration rejects a random value.
             Err(ConversionError::Value { .. }) => return Ok(()),
@@ -154,7 +154,7 @@ impl Versions {
     fn without_spec(&self, seed: u64, direction: Direction) -> Result<(), Failure> {
         let (source, target) = self.source_and_target(direction);
         let object = json!({
-            "apiVersion": source.of.api_version,
+            "apiVersion": source.group_version.api_version,
             "kind": source.kind,
             "metadata": source.object(seed, true)["metadata"],
         });

@@ -143,11 +143,11 @@ fn comparison_overloads() -> impl Iterator<Item = String> {
     named.into_iter().flat_map(move |(operator, name)| {
         let same = COMPARABLE.into_iter().map(move |t| format!("{operator} {name}_{}({t}, {t}) bool", long(t)));
         let numbers = ["int", "uint", "double"];
-        let mixed = numbers.into_iter().flat_map(move |one| {
+        let mixed = numbers.into_iter().flat_map(move |left| {
             numbers
                 .into_iter()
-                .filter(move |two| one != *two)
-                .map(move |two| format!("{operator} {name}_{}_{}({one}, {two}) bool", long(one), long(two)))
+                .filter(move |right| left != *right)
+                .map(move |right| format!("{operator} {name}_{}_{}({left}, {right}) bool", long(left), long(right)))
         });
         same.chain(mixed)
     })

@@ -22,22 +22,22 @@ fn letters(name: &str) -> Vec<char> {
 
 /// The number of insertions, deletions, substitutions and transpositions of neighbours that turn one word into the
 /// other.
-fn edit_distance(one: &[char], two: &[char]) -> usize {
+fn edit_distance(left: &[char], right: &[char]) -> usize {
     let mut before_previous = Vec::new();
-    let mut previous: Vec<usize> = (0..=two.len()).collect();
-    for (i, a) in one.iter().enumerate() {
+    let mut previous: Vec<usize> = (0..=right.len()).collect();
+    for (i, a) in left.iter().enumerate() {
         let mut current = vec![i + 1];
-        for (j, b) in two.iter().enumerate() {
+        for (j, b) in right.iter().enumerate() {
             let substituted = previous[j] + usize::from(a != b);
             let mut distance = substituted.min(previous[j + 1] + 1).min(current[j] + 1);
-            if i > 0 && j > 0 && *a == two[j - 1] && one[i - 1] == *b {
+            if i > 0 && j > 0 && *a == right[j - 1] && left[i - 1] == *b {
                 distance = distance.min(before_previous[j - 1] + 1);
             }
             current.push(distance);
         }
         before_previous = std::mem::replace(&mut previous, current);
     }
-    previous[two.len()]
+    previous[right.len()]
 }
 
 #[cfg(test)]
@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn a_transposition_is_one_edit() {
-        let distance = |one: &str, two: &str| edit_distance(&letters(one), &letters(two));
+        let distance = |left: &str, right: &str| edit_distance(&letters(left), &letters(right));
         assert_eq!(distance("abcd", "abdc"), 1);
         assert_eq!(distance("", "abc"), 3);
         assert_eq!(distance("kitten", "sitting"), 3);

@@ -20,7 +20,7 @@ pub(super) struct Path {
 }
 
 impl Path {
-    pub(super) fn of(name: &str) -> Self {
+    pub(super) fn from_name(name: &str) -> Self {
         Path::default().append(name)
     }
 

@@ -20,7 +20,7 @@ pub(super) struct CallEstimate {
 }
 
 impl CallEstimate {
-    fn of(cost: Estimate) -> Option<Self> {
+    fn from_cost(cost: Estimate) -> Option<Self> {
         Some(CallEstimate { cost, result_size: None })
     }
 
@@ -33,7 +33,7 @@ impl CallEstimate {
 /// declares.
 pub(super) fn standard_call(overload: &str, target: Option<&AstNode<'_>>, args: &[AstNode<'_>]) -> CallEstimate {
     let estimate = match (overload, target, args) {
-        ("string_format", Some(target), _) => CallEstimate::of(target.size_or_unknown().traversal_cost()),
+        ("string_format", Some(target), _) => CallEstimate::from_cost(target.size_or_unknown().traversal_cost()),
         ("string_to_bytes", _, [arg]) => {
             let size = arg.size_or_unknown();
             CallEstimate::sized(size.traversal_cost(), Estimate::new(size.min, size.max.wrapping_mul(4)))
@@ -48,18 +48,18 @@ pub(super) fn standard_call(overload: &str, target: Option<&AstNode<'_>>, args: 
             CallEstimate::sized(size.traversal_cost(), quoted)
         }
         ("starts_with_string" | "ends_with_string", _, [arg]) => {
-            CallEstimate::of(arg.size_or_unknown().traversal_cost())
+            CallEstimate::from_cost(arg.size_or_unknown().traversal_cost())
         }
-        ("in_list", _, [_, list]) => CallEstimate::of(list.size_or_unknown()),
+        ("in_list", _, [_, list]) => CallEstimate::from_cost(list.size_or_unknown()),
         ("matches_string", Some(target), [pattern]) => {
-            CallEstimate::of(regex_match_cost(target.size_or_unknown(), pattern.size_or_unknown()))
+            CallEstimate::from_cost(regex_match_cost(target.size_or_unknown(), pattern.size_or_unknown()))
         }
-        ("contains_string", Some(target), [part]) => CallEstimate::of(
+        ("contains_string", Some(target), [part]) => CallEstimate::from_cost(
             target.size_or_unknown().traversal_cost().multiply(part.size_or_unknown().traversal_cost()),
         ),
         (_, _, [left, right]) if compares_texts(overload) => {
             let smallest = left.size_or_unknown().max.min(right.size_or_unknown().max);
-            CallEstimate::of(Estimate::new(u64::from(smallest > 0), smallest).traversal_cost())
+            CallEstimate::from_cost(Estimate::new(u64::from(smallest > 0), smallest).traversal_cost())
         }
         _ => None,
     };
@@ -119,10 +119,10 @@ fn extension_call(
             allocating(sort_factor(overload), size(keys).multiply(size(keys)))
         }
         ("list_sets_contains_list" | "list_sets_intersects_list", None, [left, right]) => {
-            CallEstimate::of(size(left).multiply(size(right)).add(Estimate::ONE))
+            CallEstimate::from_cost(size(left).multiply(size(right)).add(Estimate::ONE))
         }
         ("list_sets_equivalent_list", None, [left, right]) => {
-            CallEstimate::of(size(left).multiply(size(right)).multiply_by_factor(2.0).add(Estimate::ONE))
+            CallEstimate::from_cost(size(left).multiply(size(right)).multiply_by_factor(2.0).add(Estimate::ONE))
         }
         _ => None,
     }
@@ -208,13 +208,13 @@ impl LibraryCall<'_, '_> {
         let target = self.target?;
         let size = self.size(target);
         let Some((item_type, item_size)) = self.items(target) else {
-            return CallEstimate::of(size.traversal_cost());
+            return CallEstimate::from_cost(size.traversal_cost());
         };
         let mut item_cost = Estimate::ONE;
         if matches!(item_type, Type::String | Type::Bytes) {
             item_cost = item_cost.add(item_size.traversal_cost());
         }
-        CallEstimate::of(size.multiply(item_cost))
+        CallEstimate::from_cost(size.multiply(item_cost))
     }
 
     fn replace(&self) -> Option<CallEstimate> {
@@ -268,24 +268,24 @@ impl LibraryCall<'_, '_> {
         // An IP address has 4 or 16 bytes.
         let address = Estimate::new(4, 16);
         match function {
-            "ip" if overload == "cidr_ip" => CallEstimate::of(Estimate::ONE),
+            "ip" if overload == "cidr_ip" => CallEstimate::from_cost(Estimate::ONE),
             "cidr" | "isIP" | "isCIDR" | "ip" | "quantity" | "isQuantity" | "semver" | "isSemver" => {
-                CallEstimate::of(self.first_arg_size()?.traversal_cost())
+                CallEstimate::from_cost(self.first_arg_size()?.traversal_cost())
             }
             "ip.isCanonical" => {
-                CallEstimate::of(self.first_arg_size()?.multiply_by_factor(2.0 * STRING_TRAVERSAL_COST_FACTOR))
+                CallEstimate::from_cost(self.first_arg_size()?.multiply_by_factor(2.0 * STRING_TRAVERSAL_COST_FACTOR))
             }
             "containsIP" => {
                 let cost = address.add(address).traversal_cost();
-                CallEstimate::of(cost.add(self.parse_cost(overload == "cidr_contains_ip_string")?))
+                CallEstimate::from_cost(cost.add(self.parse_cost(overload == "cidr_contains_ip_string")?))
             }
             "containsCIDR" => {
                 let cost = address.add(address).traversal_cost().add(address.traversal_cost()).add(Estimate::ONE);
-                CallEstimate::of(cost.add(self.parse_cost(overload == "cidr_contains_cidr_string")?))
+                CallEstimate::from_cost(cost.add(self.parse_cost(overload == "cidr_contains_cidr_string")?))
             }
             "validate" => {
                 let factor = MAX_NAMED_FORMAT_PATTERN * REGEX_STRING_LENGTH_COST_FACTOR;
-                CallEstimate::of(self.first_arg_size()?.traversal_cost().multiply_by_factor(factor))
+                CallEstimate::from_cost(self.first_arg_size()?.traversal_cost().multiply_by_factor(factor))
             }
             "masked"
             | "prefixLength"
@@ -316,7 +316,7 @@ impl LibraryCall<'_, '_> {
             | "getQuery"
             | "path"
             | "group"
-            | "serviceAccount" => CallEstimate::of(Estimate::ONE),
+            | "serviceAccount" => CallEstimate::from_cost(Estimate::ONE),
             _ => None,
         }
     }
@@ -333,11 +333,11 @@ impl LibraryCall<'_, '_> {
             return None;
         }
         match &left.node_type {
-            node_type if [IP, CIDR, QUANTITY, SEMVER].contains(node_type) => CallEstimate::of(Estimate::ONE),
-            node_type if *node_type == NAMED_FORMAT => CallEstimate::of(Estimate::new(1, 64).traversal_cost()),
+            node_type if [IP, CIDR, QUANTITY, SEMVER].contains(node_type) => CallEstimate::from_cost(Estimate::ONE),
+            node_type if *node_type == NAMED_FORMAT => CallEstimate::from_cost(Estimate::new(1, 64).traversal_cost()),
             node_type if *node_type == URL => {
                 let max = right.computed_size.map_or(1, |size| size.max);
-                CallEstimate::of(Estimate::new(1, max).traversal_cost())
+                CallEstimate::from_cost(Estimate::new(1, max).traversal_cost())
             }
             _ => None,
         }

@@ -87,7 +87,7 @@ impl<'a> CostEstimator<'a> {
     }
 
     fn ident(&mut self, expr: &Expr, name: &str) -> Estimate {
-        let path = self.local_var(name).map_or_else(|| Path::of(name), |local| local.path.clone());
+        let path = self.local_var(name).map_or_else(|| Path::from_name(name), |local| local.path.clone());
         self.paths.insert(expr.id, path);
         Estimate::ONE
     }

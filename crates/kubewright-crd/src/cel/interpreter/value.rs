@@ -229,24 +229,26 @@ impl<'a> Value<'a> {
     /// Whether two values are equal. Numbers are compared across types.
     pub(crate) fn equals(&self, other: &Value<'a>) -> EvalResult<bool> {
         Ok(match (self, other) {
-            (Value::Bool(one), Value::Bool(two)) => one == two,
-            (Value::String(one), Value::String(two)) => one == two,
-            (Value::Bytes(one), Value::Bytes(two)) => one == two,
-            (Value::Timestamp(one), Value::Timestamp(two)) => one == two,
-            (Value::Duration(one), Value::Duration(two)) => one == two,
+            (Value::Bool(left), Value::Bool(right)) => left == right,
+            (Value::String(left), Value::String(right)) => left == right,
+            (Value::Bytes(left), Value::Bytes(right)) => left == right,
+            (Value::Timestamp(left), Value::Timestamp(right)) => left == right,
+            (Value::Duration(left), Value::Duration(right)) => left == right,
             (Value::Null, Value::Null) => true,
-            (Value::Type(one), Value::Type(two)) | (Value::NamedFormat(one), Value::NamedFormat(two)) => one == two,
-            (Value::Ip(one), Value::Ip(two)) => one == two,
-            (Value::Cidr(one), Value::Cidr(two)) => one == two,
-            (Value::Url(one), Value::Url(two)) => one == two,
-            (Value::Quantity(one), Value::Quantity(two)) => one == two,
-            (Value::Semver(one), Value::Semver(two)) => one.cmp_precedence(two) == Ordering::Equal,
-            (Value::UnknownPreserved(one), Value::UnknownPreserved(two)) => one == two,
+            (Value::Type(left), Value::Type(right)) | (Value::NamedFormat(left), Value::NamedFormat(right)) => {
+                left == right
+            }
+            (Value::Ip(left), Value::Ip(right)) => left == right,
+            (Value::Cidr(left), Value::Cidr(right)) => left == right,
+            (Value::Url(left), Value::Url(right)) => left == right,
+            (Value::Quantity(left), Value::Quantity(right)) => left == right,
+            (Value::Semver(left), Value::Semver(right)) => left.cmp_precedence(right) == Ordering::Equal,
+            (Value::UnknownPreserved(left), Value::UnknownPreserved(right)) => left == right,
             (Value::Optional(None), Value::Optional(None)) => true,
-            (Value::Optional(Some(one)), Value::Optional(Some(two))) => one.equals(two)?,
-            (Value::List(one), Value::List(two)) => one.equals(two)?,
-            (Value::Map(one), Value::Map(two)) => one.equals(two)?,
-            (Value::Message(one), Value::Message(two)) => one.equals(two)?,
+            (Value::Optional(Some(left)), Value::Optional(Some(right))) => left.equals(right)?,
+            (Value::List(left), Value::List(right)) => left.equals(right)?,
+            (Value::Map(left), Value::Map(right)) => left.equals(right)?,
+            (Value::Message(left), Value::Message(right)) => left.equals(right)?,
             _ => self.compare_numbers(other) == Some(Ordering::Equal),
         })
     }
@@ -254,13 +256,13 @@ impl<'a> Value<'a> {
     /// Compares two numbers of any types; `None` if they have no order.
     pub(crate) fn compare_numbers(&self, other: &Value<'_>) -> Option<Ordering> {
         match (self, other) {
-            (Value::Int(one), Value::Int(two)) => Some(one.cmp(two)),
-            (Value::Uint(one), Value::Uint(two)) => Some(one.cmp(two)),
-            (Value::Double(one), Value::Double(two)) => one.partial_cmp(two),
-            (Value::Int(one), Value::Uint(two)) => Some(i128::from(*one).cmp(&i128::from(*two))),
-            (Value::Uint(one), Value::Int(two)) => Some(i128::from(*one).cmp(&i128::from(*two))),
-            (Value::Int(one), Value::Double(two)) => compare_double(i128::from(*one), *two),
-            (Value::Uint(one), Value::Double(two)) => compare_double(i128::from(*one), *two),
+            (Value::Int(left), Value::Int(right)) => Some(left.cmp(right)),
+            (Value::Uint(left), Value::Uint(right)) => Some(left.cmp(right)),
+            (Value::Double(left), Value::Double(right)) => left.partial_cmp(right),
+            (Value::Int(left), Value::Uint(right)) => Some(i128::from(*left).cmp(&i128::from(*right))),
+            (Value::Uint(left), Value::Int(right)) => Some(i128::from(*left).cmp(&i128::from(*right))),
+            (Value::Int(left), Value::Double(right)) => compare_double(i128::from(*left), *right),
+            (Value::Uint(left), Value::Double(right)) => compare_double(i128::from(*left), *right),
             (Value::Double(_), Value::Int(_) | Value::Uint(_)) => other.compare_numbers(self).map(Ordering::reverse),
             _ => None,
         }
@@ -269,11 +271,11 @@ impl<'a> Value<'a> {
     /// Compares two values of an ordered type.
     pub(crate) fn compare(&self, other: &Value<'a>) -> EvalResult<Ordering> {
         let order = match (self, other) {
-            (Value::Bool(one), Value::Bool(two)) => Some(one.cmp(two)),
-            (Value::String(one), Value::String(two)) => Some(one.cmp(two)),
-            (Value::Bytes(one), Value::Bytes(two)) => Some(one.cmp(two)),
-            (Value::Timestamp(one), Value::Timestamp(two)) => Some(one.cmp(two)),
-            (Value::Duration(one), Value::Duration(two)) => Some(one.cmp(two)),
+            (Value::Bool(left), Value::Bool(right)) => Some(left.cmp(right)),
+            (Value::String(left), Value::String(right)) => Some(left.cmp(right)),
+            (Value::Bytes(left), Value::Bytes(right)) => Some(left.cmp(right)),
+            (Value::Timestamp(left), Value::Timestamp(right)) => Some(left.cmp(right)),
+            (Value::Duration(left), Value::Duration(right)) => Some(left.cmp(right)),
             (Value::Double(number), Value::Int(_) | Value::Uint(_) | Value::Double(_))
             | (Value::Int(_) | Value::Uint(_), Value::Double(number))
                 if number.is_nan() =>
@@ -544,7 +546,7 @@ impl<'a> Map<'a> {
         }
         for key in self.keys() {
             let same = match (self.get(&key)?, other.get(&key)?) {
-                (Some(one), Some(two)) => one.equals(&two)?,
+                (Some(left), Some(right)) => left.equals(&right)?,
                 (None, None) => true,
                 _ => false,
             };

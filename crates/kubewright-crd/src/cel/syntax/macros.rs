@@ -177,12 +177,12 @@ impl MacroExpander<'_> {
     fn counting_fold(&mut self, predicate: Expr) -> Fold {
         let accu_init = self.literal(Literal::Int(0));
         let loop_condition = self.literal(Literal::Bool(true));
-        let (count, one) = (self.accumulator(), self.literal(Literal::Int(1)));
-        let incremented = self.call(operator::ADD, vec![count, one]);
+        let (count, increment) = (self.accumulator(), self.literal(Literal::Int(1)));
+        let incremented = self.call(operator::ADD, vec![count, increment]);
         let unchanged = self.accumulator();
         let loop_step = self.call(operator::CONDITIONAL, vec![predicate, incremented, unchanged]);
-        let (count, one) = (self.accumulator(), self.literal(Literal::Int(1)));
-        let result = self.call(operator::EQUALS, vec![count, one]);
+        let (count, increment) = (self.accumulator(), self.literal(Literal::Int(1)));
+        let result = self.call(operator::EQUALS, vec![count, increment]);
         Fold { accu_init, loop_condition, loop_step, result }
     }
 

@@ -136,8 +136,8 @@ impl Type {
     /// Whether the types are the same apart from their parameters.
     pub(super) fn same_kind(&self, other: &Type) -> bool {
         match (self, other) {
-            (Type::Object(one), Type::Object(two)) => one == two,
-            (Type::Struct(one), Type::Struct(two)) | (Type::Opaque(one), Type::Opaque(two)) => one == two,
+            (Type::Object(left), Type::Object(right)) => left == right,
+            (Type::Struct(left), Type::Struct(right)) | (Type::Opaque(left), Type::Opaque(right)) => left == right,
             _ => std::mem::discriminant(self) == std::mem::discriminant(other),
         }
     }
@@ -150,7 +150,11 @@ impl Type {
             (Type::Metatype(_), Type::Metatype(_)) => true,
             _ => {
                 self.same_kind(other)
-                    && self.params().iter().zip(other.params()).all(|(one, two)| one.is_equal_or_less_specific(two))
+                    && self
+                        .params()
+                        .iter()
+                        .zip(other.params())
+                        .all(|(left, right)| left.is_equal_or_less_specific(right))
             }
         }
     }
@@ -165,8 +169,10 @@ impl Type {
         match (self, other) {
             (Type::Param(_), Type::Param(_)) => true,
             _ => {
-                let (one, two) = (self.params(), other.params());
-                self.same_kind(other) && one.len() == two.len() && one.iter().zip(two).all(|(a, b)| a.is_equivalent(b))
+                let (left, right) = (self.params(), other.params());
+                self.same_kind(other)
+                    && left.len() == right.len()
+                    && left.iter().zip(right).all(|(a, b)| a.is_equivalent(b))
             }
         }
     }

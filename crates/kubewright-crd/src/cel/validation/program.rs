@@ -139,7 +139,7 @@ impl Run {
         let Some(items) = &validator.items else { return };
         let old = old.and_then(Json::as_array).filter(|_| validator.schema.list_type == ListType::Map);
         let keys = &validator.schema.list_map_keys;
-        let same_keys = |one: &Json, two: &Json| keys.iter().all(|key| one.get(key) == two.get(key));
+        let same_keys = |left: &Json, right: &Json| keys.iter().all(|key| left.get(key) == right.get(key));
         for (index, item) in new.iter().enumerate() {
             let old = old.and_then(|old| old.iter().find(|candidate| same_keys(candidate, item)));
             self.validate(items, &append(path, format_args!("[{index}]")), item, old, ratcheting.child(item, old));
@@ -333,7 +333,7 @@ mod tests {
             let violations = Program::compile_unchecked(&schema).validate(&json!({ "a": "a".repeat(10_000) }), None);
             let details: Vec<&str> = violations.iter().map(|violation| violation.detail.as_str()).collect();
             let expected = "'operation cancelled: actual cost limit exceeded'";
-            assert!(matches!(details.as_slice(), [one] if one.starts_with(expected)), "{rule}: {details:?}");
+            assert!(matches!(details.as_slice(), [detail] if detail.starts_with(expected)), "{rule}: {details:?}");
         }
     }
 

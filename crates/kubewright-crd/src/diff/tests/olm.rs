@@ -54,19 +54,20 @@ fn olm_rejects_what_its_upgrade_check_rejects() {
 #[test]
 fn olm_compares_stored_and_served_versions() {
     let schema = |properties: Value| json!({"type": "object", "properties": properties});
-    let of = |versions: Vec<Value>| {
+    let with_versions = |versions: Vec<Value>| {
         let mut definition = widget();
         definition["spec"]["versions"] = json!(versions);
         definition
     };
-    let (one, two) = (schema(json!({"a": {"type": "string"}})), schema(json!({"b": {"type": "string"}})));
-    let old = of(vec![version("v1", true, true, one.clone())]);
-    let moved = of(vec![version("v2", true, true, one.clone())]);
+    let (with_a, with_b) = (schema(json!({"a": {"type": "string"}})), schema(json!({"b": {"type": "string"}})));
+    let old = with_versions(vec![version("v1", true, true, with_a.clone())]);
+    let moved = with_versions(vec![version("v2", true, true, with_a.clone())]);
     assert_eq!(classes(&olm::compare(&old, &moved)), [(Rejected, "spec.versions")]);
-    let mut migrated = of(vec![version("v1", true, false, one.clone()), version("v2", true, true, one.clone())]);
+    let mut migrated =
+        with_versions(vec![version("v1", true, false, with_a.clone()), version("v2", true, true, with_a.clone())]);
     migrated["status"] = json!({"storedVersions": ["v2"]});
     assert_eq!(olm::compare(&migrated, &moved), []);
-    let mut both = of(vec![version("v1", true, false, one), version("v2", true, true, two)]);
+    let mut both = with_versions(vec![version("v1", true, false, with_a), version("v2", true, true, with_b)]);
     let changes = olm::compare(&old, &both);
     assert_eq!((changes.len(), changes[0].version.as_deref()), (1, Some("v1 -> v2")), "{changes:#?}");
     both["spec"]["conversion"] = json!({"strategy": "Webhook"});

@@ -54,7 +54,8 @@ async fn resource(client: &Client, definition: &Definition) -> Result<Option<Api
     let groups = client.list_api_groups().await;
     let groups = groups.map_err(CrdError::request("list the API groups for the migration of", definition.name()))?;
     let group = groups.groups.iter().find(|group| group.name == GROUP);
-    let is_served = |name: &&str| group.is_some_and(|group| group.versions.iter().any(|of| of.version == *name));
+    let is_served =
+        |name: &&str| group.is_some_and(|group| group.versions.iter().any(|served| served.version == *name));
     let version = VERSIONS.into_iter().find(is_served);
     let kind = |version| GroupVersionKind::gvk(GROUP, version, "StorageVersionMigration");
     Ok(version.map(|version| ApiResource::from_gvk_with_plural(&kind(version), "storageversionmigrations")))
@@ -105,7 +106,7 @@ async fn wait(api: &Api<DynamicObject>, migration: &DynamicObject, definition: &
 
 fn state(status: &Value) -> State {
     let conditions = status["conditions"].as_array().map_or(&[][..], Vec::as_slice);
-    let is = |name: &str| conditions.iter().any(|of| of["type"] == name && of["status"] == "True");
+    let is = |name: &str| conditions.iter().any(|condition| condition["type"] == name && condition["status"] == "True");
     if is("Succeeded") {
         State::Succeeded
     } else if is("Failed") {

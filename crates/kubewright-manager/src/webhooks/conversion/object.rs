@@ -68,7 +68,7 @@ impl Converter {
     fn try_convert<'a>(&self, object: &'a RawValue, target: &str) -> Result<Converted<'a>, String> {
         let mut value: Value =
             serde_json::from_str(object.get()).map_err(|error| format!("cannot decode an object: {error}"))?;
-        let before = Identity::of(&value)?;
+        let before = Identity::from_object(&value)?;
         if before.kind != self.kind || group_of(&before.api_version) != self.group {
             let found = format!("{}, Kind={}", before.api_version, before.kind);
             return Err(format!("the webhook converts {} of `{}`: found `{found}`", self.kind, self.group));
@@ -94,7 +94,7 @@ struct Identity {
 }
 
 impl Identity {
-    fn of(object: &Value) -> Result<Self, String> {
+    fn from_object(object: &Value) -> Result<Self, String> {
         let text = |name: &str| {
             let value = object.get(name).and_then(Value::as_str);
             value.map(str::to_owned).ok_or_else(|| format!("an object has no `{name}`"))

@@ -39,7 +39,7 @@ pub(super) fn render(files: &mut Files) -> Result<(), RenderError> {
     files.add("certmanager/issuer.yaml", &issuer)?;
     files.add("certmanager/certificate.yaml", &certificate)?;
     let resources = ["issuer.yaml", "certificate.yaml"].map(str::to_owned);
-    files.kustomization("certmanager", Kustomization::of(resources))
+    files.kustomization("certmanager", Kustomization::new(resources))
 }
 
 /// Returns the annotation of objects whose CA bundle cert-manager writes.

@@ -13,7 +13,7 @@ const PORT: u16 = 443;
 
 /// Returns the admission webhooks, and then the conversion webhooks.
 pub(super) fn definitions(project: &Project) -> Result<Vec<WebhookDefinition>, BundleError> {
-    let Some(webhooks) = Webhooks::of(project)? else { return Ok(Vec::new()) };
+    let Some(webhooks) = Webhooks::from_project(project)? else { return Ok(Vec::new()) };
     check(project)?;
     let definition = |kind, name: &str, path: &str| WebhookDefinition {
         admission_review_versions: REVIEW_VERSIONS.map(str::to_owned).into(),

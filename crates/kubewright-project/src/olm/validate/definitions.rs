@@ -13,7 +13,7 @@ type Version<'a> = (&'a str, &'a str, &'a str);
 pub(super) fn validate(bundle: &Bundle, csv: &Value, findings: &mut Findings) {
     let owned: Vec<_> = list(&csv["spec"]["customresourcedefinitions"], "owned").collect();
     owned_definitions(bundle, &owned, findings);
-    let versions: BTreeSet<_> = owned.iter().map(|one| owned_version(one)).collect();
+    let versions: BTreeSet<_> = owned.iter().map(|definition| owned_version(definition)).collect();
     examples(bundle, &versions, findings);
     let file = findings.file.clone();
     for definition in bundle.definitions() {
@@ -34,25 +34,25 @@ fn owned_version(owned: &Value) -> Version<'_> {
 
 fn owned_definitions(bundle: &Bundle, owned: &[&Value], findings: &mut Findings) {
     let field = "spec.customresourcedefinitions.owned";
-    for (group, version, kind) in duplicates(owned.iter().map(|one| owned_version(one))) {
+    for (group, version, kind) in duplicates(owned.iter().map(|definition| owned_version(definition))) {
         let message = format!("{group}/{version} {kind} occurs more than once");
         findings.error("owned-duplicate", field, message, "keep one of them");
     }
-    for one in owned {
-        let (_, version, kind) = owned_version(one);
-        let name = text(one, "name");
+    for definition in owned {
+        let (_, version, kind) = owned_version(definition);
+        let name = text(definition, "name");
         let is_owned = |Manifest { object, .. }: &Manifest| {
             let spec = &object["spec"];
             text(&object["metadata"], "name") == name
                 && text(&spec["names"], "kind") == kind
-                && list(spec, "versions").any(|one| text(one, "name") == version)
+                && list(spec, "versions").any(|served| text(served, "name") == version)
         };
         if !bundle.definitions().any(is_owned) {
             let message =
                 format!("the definition {name:?} with the version {version:?} of {kind} is not in the bundle");
             findings.error("owned-missing", field, message, "add the file of the definition to the manifests");
         }
-        if text(one, "description").is_empty() || text(one, "displayName").is_empty() {
+        if text(definition, "description").is_empty() || text(definition, "displayName").is_empty() {
             let message = format!("the display name or the description of {name:?} is missing");
             findings.warning("owned-description", field, message, "document the type");
         }

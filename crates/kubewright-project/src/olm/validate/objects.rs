@@ -37,7 +37,7 @@ pub(super) fn validate(bundle: &Bundle, findings: &mut Findings) {
 fn service_accounts(bundle: &Bundle) -> Vec<&str> {
     let install = bundle.service_version().map(|csv| &csv.object["spec"]["install"]["spec"]);
     let deployments = install.into_iter().flat_map(|install| list(install, "deployments"));
-    deployments.map(|one| text(&one["spec"]["template"]["spec"], "serviceAccountName")).collect()
+    deployments.map(|deployment| text(&deployment["spec"]["template"]["spec"], "serviceAccountName")).collect()
 }
 
 fn disruption_budget(spec: &Value, findings: &mut Findings) {

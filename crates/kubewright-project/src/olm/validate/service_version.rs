@@ -209,8 +209,8 @@ fn requests(deployment: &Value, findings: &mut Findings) {
 }
 
 fn permissions(rule: &Value, field: &str, findings: &mut Findings) {
-    let has = |part: &str, name: &str| strings(rule, part).any(|one| one == name || one == "*");
-    let is_exactly = |part: &str, name: &str| strings(rule, part).any(|one| one == name);
+    let has = |part: &str, name: &str| strings(rule, part).any(|value| value == name || value == "*");
+    let is_exactly = |part: &str, name: &str| strings(rule, part).any(|value| value == name);
     if has("apiGroups", "apiextensions.k8s.io")
         && has("resources", "customresourcedefinitions")
         && has("verbs", "create")

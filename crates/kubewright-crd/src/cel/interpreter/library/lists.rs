@@ -13,10 +13,10 @@ pub(super) fn call<'a>(function: &str, args: &[Value<'a>]) -> Option<EvalResult<
         ("size", [value]) => Ok(Value::int(value.size()?)),
         ("lists.range", [Value::Int(count)]) => range(*count),
         ("sets.contains", [Value::List(list), Value::List(part)]) => contains_all(list, part).map(Value::Bool),
-        ("sets.equivalent", [Value::List(one), Value::List(two)]) => {
-            contains_all(one, two).and_then(|all| Ok(Value::Bool(all && contains_all(two, one)?)))
+        ("sets.equivalent", [Value::List(left), Value::List(right)]) => {
+            contains_all(left, right).and_then(|all| Ok(Value::Bool(all && contains_all(right, left)?)))
         }
-        ("sets.intersects", [Value::List(one), Value::List(two)]) => intersects(one, two).map(Value::Bool),
+        ("sets.intersects", [Value::List(left), Value::List(right)]) => intersects(left, right).map(Value::Bool),
         (_, [Value::List(list), rest @ ..]) => return call_on_list(function, list, rest),
         _ => return None,
     })
@@ -62,9 +62,9 @@ fn contains_all<'a>(list: &List<'a>, part: &List<'a>) -> EvalResult<bool> {
     Ok(true)
 }
 
-fn intersects<'a>(one: &List<'a>, two: &List<'a>) -> EvalResult<bool> {
-    for item in two.iter() {
-        if one.contains(&item?)? {
+fn intersects<'a>(left: &List<'a>, right: &List<'a>) -> EvalResult<bool> {
+    for item in right.iter() {
+        if left.contains(&item?)? {
             return Ok(true);
         }
     }
@@ -171,7 +171,7 @@ fn sort<'a>(items: Vec<Value<'a>>, keys: Vec<Value<'a>>) -> EvalResult<Value<'a>
     }
     first.compare(first).map_err(|_| EvalError::new("list elements must be comparable"))?;
     let mut pairs: Vec<_> = keys.into_iter().zip(items).collect();
-    pairs.sort_by(|(one, _), (two, _)| one.compare(two).unwrap_or(Ordering::Equal));
+    pairs.sort_by(|(left, _), (right, _)| left.compare(right).unwrap_or(Ordering::Equal));
     Ok(Value::list(pairs.into_iter().map(|(_, item)| item).collect()))
 }
 

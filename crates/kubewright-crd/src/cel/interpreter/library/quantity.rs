@@ -16,9 +16,9 @@ pub(super) fn call<'a>(function: &str, args: &[Value<'a>]) -> Option<EvalResult<
         }),
         ("isQuantity", [Value::String(text)]) => Ok(Value::Bool(Quantity::parse(text).is_some())),
         (_, [Value::Quantity(quantity)]) => return unary(function, *quantity),
-        (_, [Value::Quantity(one), Value::Quantity(two)]) => return binary(function, *one, *two),
-        ("add" | "sub", [Value::Quantity(one), Value::Int(number)]) => {
-            return binary(function, *one, Quantity::from_integer(*number));
+        (_, [Value::Quantity(left), Value::Quantity(right)]) => return binary(function, *left, *right),
+        ("add" | "sub", [Value::Quantity(quantity), Value::Int(number)]) => {
+            return binary(function, *quantity, Quantity::from_integer(*number));
         }
         _ => return None,
     })
@@ -38,17 +38,17 @@ fn unary<'a>(function: &str, quantity: Quantity) -> Option<EvalResult<Value<'a>>
     }))
 }
 
-fn binary<'a>(function: &str, one: Quantity, two: Quantity) -> Option<EvalResult<Value<'a>>> {
+fn binary<'a>(function: &str, left: Quantity, right: Quantity) -> Option<EvalResult<Value<'a>>> {
     Some(Ok(match function {
-        "isGreaterThan" => Value::Bool(one > two),
-        "isLessThan" => Value::Bool(one < two),
-        "compareTo" => Value::Int(match one.nanos().cmp(&two.nanos()) {
+        "isGreaterThan" => Value::Bool(left > right),
+        "isLessThan" => Value::Bool(left < right),
+        "compareTo" => Value::Int(match left.nanos().cmp(&right.nanos()) {
             Ordering::Less => -1,
             Ordering::Equal => 0,
             Ordering::Greater => 1,
         }),
-        "add" => Value::Quantity(one.add(two, 1)),
-        "sub" => Value::Quantity(one.add(two, -1)),
+        "add" => Value::Quantity(left.add(right, 1)),
+        "sub" => Value::Quantity(left.add(right, -1)),
         _ => return None,
     }))
 }

@@ -21,8 +21,8 @@ pub(super) fn call<'a>(function: &str, args: &[Value<'a>]) -> Option<EvalResult<
             };
             Ok(Value::Int(i64::try_from(component).unwrap_or(i64::MAX)))
         }
-        (_, [Value::Semver(one), Value::Semver(two)]) => {
-            let order = one.cmp_precedence(two);
+        (_, [Value::Semver(left), Value::Semver(right)]) => {
+            let order = left.cmp_precedence(right);
             match function {
                 "isGreaterThan" => Ok(Value::Bool(order == Ordering::Greater)),
                 "isLessThan" => Ok(Value::Bool(order == Ordering::Less)),

@@ -94,8 +94,9 @@ impl SelfManagedConfig {
     /// Selects the objects whose CA bundles are written: the configurations of these admission webhooks, and the
     /// definitions of these conversion webhooks.
     pub fn webhooks(mut self, description: &OperatorDescription) -> Self {
-        let has =
-            |admission: AdmissionType| description.admission_webhooks.iter().any(|one| one.admission == admission);
+        let has = |admission: AdmissionType| {
+            description.admission_webhooks.iter().any(|webhook| webhook.admission == admission)
+        };
         self.targets = TargetNames {
             mutating: has(AdmissionType::Mutating).then(|| self.names.mutating()),
             validating: has(AdmissionType::Validating).then(|| self.names.validating()),

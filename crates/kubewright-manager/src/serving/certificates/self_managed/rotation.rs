@@ -214,7 +214,9 @@ impl<I: Issue> Rotation<'_, I> {
     fn renew_leaf(&self, material: &Material, now: Timestamp) -> Result<Change, String> {
         let lifetime = self.policy.leaf_lifetime;
         let is_usable = |not_after: &Timestamp| now < *not_after;
-        let Some(authority) = material.authority.as_ref().filter(|one| is_usable(&one.certificate.not_after)) else {
+        let Some(authority) =
+            material.authority.as_ref().filter(|authority| is_usable(&authority.certificate.not_after))
+        else {
             return Ok(None);
         };
         let not_after = later(now, lifetime).min(authority.certificate.not_after);

@@ -143,8 +143,10 @@ fn entries(location: &Location, object: &Value) -> Vec<Entry> {
     let webhooks = object["webhooks"].as_array().into_iter().flatten();
     let webhooks = webhooks.map(|webhook| (webhook["name"].as_str(), &webhook["clientConfig"]));
     let conversion = (None, &object["spec"]["conversion"]["webhook"]["clientConfig"]);
-    let own = webhooks.chain([conversion]).filter(|(_, config)| is_at(location, config));
-    own.map(|(name, config)| Entry { webhook: name.map(str::to_owned), bundle: decode(&config["caBundle"]) }).collect()
+    let served = webhooks.chain([conversion]).filter(|(_, config)| is_at(location, config));
+    served
+        .map(|(name, config)| Entry { webhook: name.map(str::to_owned), bundle: decode(&config["caBundle"]) })
+        .collect()
 }
 
 fn is_at(location: &Location, config: &Value) -> bool {
@@ -220,10 +222,10 @@ mod tests {
     #[test]
     fn only_webhooks_of_this_operator_are_changed() {
         let config = |namespace: &str, name: &str| json!({"service": {"namespace": namespace, "name": name}});
-        let mut own = config("widgets", "my-webhook-service");
-        own["caBundle"] = json!("Q0E=");
+        let mut served = config("widgets", "my-webhook-service");
+        served["caBundle"] = json!("Q0E=");
         let object = json!({"webhooks": [
-            {"name": "a.example.org", "clientConfig": own},
+            {"name": "a.example.org", "clientConfig": served},
             {"name": "b.example.org", "clientConfig": config("other", "my-webhook-service")},
             {"name": "c.example.org", "clientConfig": config("widgets", "other-webhook-service")},
             {"name": "d.example.org", "clientConfig": {"url": "https://127.0.0.1:9443/d"}},
