@@ -116,11 +116,9 @@ fn check_selectable_fields(kind: &Kind, errors: &mut Errors) {
     for (i, path) in fields.iter().enumerate() {
         starts_with(path, &["."], errors);
         if path.value().starts_with(".metadata") {
-            errors.push(
-                path,
-                "metadata fields cannot be selectable fields: only `metadata.name` and `metadata.namespace` are, \
-                               always; remove this",
-            );
+            let message = "metadata fields cannot be selectable fields: only `metadata.name` and `metadata.namespace` \
+                           are, always; remove this";
+            errors.push(path, message);
         } else if fields[..i].iter().any(|earlier| earlier.value() == path.value()) {
             errors.push(path, "duplicate value; keep one");
         }

@@ -55,6 +55,7 @@ pub fn validate_binding(kind: PolicyKind, binding: &Value) -> Vec<FieldError> {
     check_param_ref(spec, &root, &mut errors);
     let resources = field(spec, "matchResources");
     if !resources.is_null() {
+        // kube-apiserver misspells the field in the paths of these errors (`admissionregistration/validation`).
         check_match_resources(kind, resources, &root.child("matchResouces"), &mut errors);
     }
     if kind == PolicyKind::Validating {

@@ -226,6 +226,7 @@ fn merge_keywords(converter: &mut Converter<'_>, node: &Node, flattened: &mut Fl
         flattened.node.extend(overrides.clone());
     }
 }
+
 /// Whether a keyword has a value of the right type.
 fn is_well_formed(key: &str, value: &Value) -> bool {
     let is_type = |value: &Value| value.as_str().is_some_and(|name| TYPES.contains(&name));

@@ -19,7 +19,7 @@ pub(super) fn normalize(converter: &mut Converter<'_>, mut flattened: Flattened,
     if let Some(rust) = &at.rust_field {
         converter.rust_fields.insert(at.path.clone(), rust.clone());
     }
-    validate_root_alternatives(converter, &mut flattened, at);
+    move_root_alternatives_to_cel(converter, &mut flattened, at);
     merge_unions(converter, &mut flattened, at);
     collect_extensions(converter, &flattened, at);
     apply_each(&mut flattened);
@@ -41,8 +41,12 @@ pub(super) fn normalize(converter: &mut Converter<'_>, mut flattened: Flattened,
         flattened.push_error(message);
     }
     let at = &Location { floats: at.floats || flattened.has(Extension::Float), ..at.clone() };
-    validate_float(converter, &mut flattened, at);
-    validate_key_rule_cost(&mut flattened, at);
+    if is_forbidden_float(converter, &flattened, at) {
+        flattened.push_error(known_types::FLOAT);
+    }
+    if is_key_rule_unlimited(&flattened, at) {
+        flattened.push_error(map_keys::COST);
+    }
     if !flattened.errors.is_empty() {
         return opaque_node(converter, flattened, at);
     }
@@ -52,11 +56,11 @@ pub(super) fn normalize(converter: &mut Converter<'_>, mut flattened: Flattened,
     sort_required(&mut node);
     convert_children(converter, &mut node, at);
     set_list_type(&mut node, unique_items);
-    validate_type(converter, &mut node, at, has(Extension::Empty), has(Extension::Schemaless));
+    complete_type(converter, &mut node, at, has(Extension::Empty), has(Extension::Schemaless));
     validate_keywords(converter, &node, at);
     validate_ranges(converter, &node, at);
     validate_nullable_enum(converter, &node, at);
-    validate_default(converter, &mut node, at);
+    complete_default(converter, &mut node, at);
     add_junctors(&mut node, junctors);
     if has(Extension::Nullable) {
         node.insert(Extension::Nullable.name().to_owned(), json!(true));
@@ -69,7 +73,7 @@ fn is_root(converter: &Converter<'_>, at: &Location) -> bool {
 }
 
 /// With a status subresource, the server rejects alternatives at the root. They are validated in CEL instead.
-fn validate_root_alternatives(converter: &Converter<'_>, flattened: &mut Flattened, at: &Location) {
+fn move_root_alternatives_to_cel(converter: &Converter<'_>, flattened: &mut Flattened, at: &Location) {
     if !is_root(converter, at) || converter.options.root.as_ref().is_some_and(|root| !root.status) {
         return;
     }
@@ -101,10 +105,8 @@ fn collect_extensions(converter: &mut Converter<'_>, flattened: &Flattened, at: 
     }
 }
 
-fn validate_float(converter: &Converter<'_>, flattened: &mut Flattened, at: &Location) {
-    if flattened.get("type") == Some(&json!("number")) && !at.floats && !converter.options.allow_floats {
-        flattened.push_error(known_types::FLOAT);
-    }
+fn is_forbidden_float(converter: &Converter<'_>, flattened: &Flattened, at: &Location) -> bool {
+    flattened.get("type") == Some(&json!("number")) && !at.floats && !converter.options.allow_floats
 }
 
 fn convert_children(converter: &mut Converter<'_>, node: &mut Node, at: &Location) {
@@ -163,9 +165,9 @@ fn convert_map_values(converter: &mut Converter<'_>, node: &mut Node, at: &Locat
     }
 }
 
-/// Validates that the node has a type. A node without constraints accepts any JSON, and an object without fields
-/// any object.
-fn validate_type(converter: &mut Converter<'_>, node: &mut Node, at: &Location, is_empty: bool, is_schemaless: bool) {
+/// Preserves the unknown fields of a node without constraints, which accepts any JSON, and of an object without fields.
+/// For any other node apart from the root, a missing type is an error.
+fn complete_type(converter: &mut Converter<'_>, node: &mut Node, at: &Location, is_empty: bool, is_schemaless: bool) {
     let is_root = is_root(converter, at);
     let bare_object = node.get("type") == Some(&json!("object"))
         && !["properties", "additionalProperties"].iter().any(|key| node.contains_key(*key));
@@ -212,8 +214,9 @@ fn validate_nullable_enum(converter: &mut Converter<'_>, node: &Node, at: &Locat
     }
 }
 
-/// Validates the default, because the server rejects a definition with an invalid default.
-fn validate_default(converter: &mut Converter<'_>, node: &mut Node, at: &Location) {
+/// Converts the default as the server stores it, and validates it, because the server rejects a definition with an
+/// invalid default.
+fn complete_default(converter: &mut Converter<'_>, node: &mut Node, at: &Location) {
     let Some(mut given) = node.remove("default") else { return };
     default::prune_nulls(&mut given, node);
     if given.is_null() {
@@ -235,14 +238,12 @@ fn validate_keywords(converter: &mut Converter<'_>, node: &Node, at: &Location) 
             .error(at, format!("the API server does not support the schema keyword `{key}`; remove or correct it"));
     }
 }
-/// Validates that the cost of a rule about map keys is limited.
-fn validate_key_rule_cost(flattened: &mut Flattened, at: &Location) {
+
+/// Whether a rule about map keys has no limited cost.
+fn is_key_rule_unlimited(flattened: &Flattened, at: &Location) -> bool {
     let is_bounded = flattened.get("maxProperties").is_some();
-    if flattened.has(Extension::KeyRule)
+    flattened.has(Extension::KeyRule)
         && (at.cardinality == Cardinality::Unbounded || at.cardinality == Cardinality::Bounded && !is_bounded)
-    {
-        flattened.push_error(map_keys::COST);
-    }
 }
 
 /// Applies the constraints of `x-kubewright-each` to list items or map values.
@@ -263,13 +264,18 @@ fn infer_type(flattened: &mut Flattened) {
     }
     let values = flattened.get("enum").and_then(Value::as_array);
     let all = |is: fn(&Value) -> bool| values.is_some_and(|values| values.iter().all(is));
-    let inferred = match () {
-        () if ["properties", "additionalProperties"].iter().any(|key| flattened.get(key).is_some()) => "object",
-        () if flattened.get("items").is_some() => "array",
-        () if all(Value::is_string) => "string",
-        () if all(Value::is_i64) => "integer",
-        () if all(Value::is_boolean) => "boolean",
-        () => return,
+    let inferred = if ["properties", "additionalProperties"].iter().any(|key| flattened.get(key).is_some()) {
+        "object"
+    } else if flattened.get("items").is_some() {
+        "array"
+    } else if all(Value::is_string) {
+        "string"
+    } else if all(Value::is_i64) {
+        "integer"
+    } else if all(Value::is_boolean) {
+        "boolean"
+    } else {
+        return;
     };
     flattened.merge("type", json!(inferred));
 }

@@ -191,6 +191,7 @@ fn merge_field(
     }
     Ok((schema, validations))
 }
+
 /// Whether an alternative is that of an absent value, which schemars adds for a flattened `Option`.
 fn is_absent(alternative: &Value) -> bool {
     alternative.as_object().is_some_and(Node::is_empty)

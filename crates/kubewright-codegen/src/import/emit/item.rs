@@ -142,10 +142,14 @@ fn of_field(
     let schema = attributes::of_field(&attributes, &field.overrides);
     let (name, ty) = (scope.field(i, &field.json), scope.ty(&field.ty));
     let option = scope.path("std::option::Option");
-    let wrapped = |ty: TokenStream| match () {
-        () if is_nullable => quote!(kubewright_core::Nullable<#ty>),
-        () if is_optional => quote!(#option<#ty>),
-        () => ty,
+    let wrapped = |ty: TokenStream| {
+        if is_nullable {
+            quote!(kubewright_core::Nullable<#ty>)
+        } else if is_optional {
+            quote!(#option<#ty>)
+        } else {
+            ty
+        }
     };
     let ty = wrapped(ty);
     let with = (field.ty == Type::Kubernetes(&kubernetes::BYTES)).then(|| {
