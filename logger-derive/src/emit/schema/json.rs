@@ -1,4 +1,4 @@
-//! JSON values that are emitted as constants of `kubewright_core::schema`.
+//! JSON values as the tokens of constants of `kubewright_core::schema::Json`.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -6,71 +6,67 @@ use syn::{LitStr, ext::IdentExt};
 
 use crate::attr::schema::{Column, ExternalDocs, Names, Number, Scalar, Validation, Values};
 
-/// A JSON value that is emitted as a constant.
-pub(super) enum Json {
-    Bool(bool),
-    Integer(i64),
-    Unsigned(u64),
-    Float(f64),
-    Text(String),
-    List(Vec<Json>),
-    Object(Vec<(&'static str, Json)>),
-}
+/// The tokens of a JSON constant, in the scope of [`emit`].
+pub(super) struct Json(TokenStream);
 
 impl Json {
-    /// Returns an integer, or the nearest float beyond the ranges of `i64` and `u64`.
-    fn integer(value: i128) -> Self {
-        match (i64::try_from(value), u64::try_from(value)) {
-            (Ok(value), _) => Json::Integer(value),
-            (_, Ok(value)) => Json::Unsigned(value),
-            _ => Json::Float(value as f64),
-        }
+    pub(super) fn bool(value: bool) -> Self {
+        Json(quote!(Json::Bool(#value)))
     }
 
-    pub(super) fn emit(&self, krate: &TokenStream) -> TokenStream {
-        let json = quote!(#krate::schema::Json);
-        match self {
-            Json::Bool(value) => quote!(#json::Bool(#value)),
-            Json::Integer(value) => quote!(#json::Integer(#value)),
-            Json::Unsigned(value) => quote!(#json::Unsigned(#value)),
-            Json::Float(value) => quote!(#json::Float(#value)),
-            Json::Text(value) => quote!(#json::Text(#value)),
-            Json::List(values) => {
-                let values = values.iter().map(|value| value.emit(krate));
-                quote!(#json::List(&[#(#values),*]))
-            }
-            Json::Object(fields) => {
-                let fields = emit(fields, krate);
-                quote!(#json::Object(#fields))
-            }
-        }
+    pub(super) fn integer(value: i64) -> Self {
+        Json(quote!(Json::Integer(#value)))
+    }
+
+    pub(super) fn text(value: &str) -> Self {
+        Json(quote!(Json::Text(#value)))
+    }
+
+    pub(super) fn list(values: impl IntoIterator<Item = Json>) -> Self {
+        let values = values.into_iter().map(|Json(value)| value);
+        Json(quote!(Json::List(&[#(#values),*])))
+    }
+
+    pub(super) fn object(fields: &[(&'static str, Json)]) -> Self {
+        let fields = list_of_fields(fields);
+        Json(quote!(Json::Object(#fields)))
     }
 }
 
-/// Emits the fields of an object.
+fn list_of_fields(fields: &[(&'static str, Json)]) -> TokenStream {
+    let fields = fields.iter().map(|(name, Json(value))| quote!((#name, #value)));
+    quote!(&[#(#fields),*])
+}
+
+/// Emits keywords as a constant.
 pub(super) fn emit(keywords: &[(&'static str, Json)], krate: &TokenStream) -> TokenStream {
-    let keywords = keywords.iter().map(|(name, value)| {
-        let value = value.emit(krate);
-        quote!((#name, #value))
-    });
-    quote!(&[#(#keywords),*])
+    let list = list_of_fields(keywords);
+    match keywords {
+        [] => list,
+        _ => quote!({ use #krate::schema::Json; #list }),
+    }
 }
 
 impl From<&LitStr> for Json {
     fn from(text: &LitStr) -> Self {
-        Json::Text(text.value())
+        Json::text(&text.value())
     }
 }
 
 impl From<&Number> for Json {
     fn from(number: &Number) -> Self {
-        number.integer.map_or(Json::Float(number.value), Json::integer)
+        let Number { integer, value, .. } = number;
+        Json(match integer.map(|integer| (i64::try_from(integer), u64::try_from(integer))) {
+            Some((Ok(integer), _)) => quote!(Json::Integer(#integer)),
+            Some((_, Ok(integer))) => quote!(Json::Unsigned(#integer)),
+            _ => quote!(Json::Float(#value)),
+        })
     }
 }
 
 impl From<&Values> for Json {
     fn from(values: &Values) -> Self {
-        Json::List(values.0.iter().map(Json::from).collect())
+        Json::list(values.0.iter().map(Json::from))
     }
 }
 
@@ -78,7 +74,7 @@ impl From<&Scalar> for Json {
     fn from(scalar: &Scalar) -> Self {
         match scalar {
             Scalar::Text(value) => value.into(),
-            Scalar::Boolean(value) => Json::Bool(*value),
+            Scalar::Boolean(value) => Json::bool(*value),
             Scalar::Number(number) => number.into(),
         }
     }
@@ -87,13 +83,14 @@ impl From<&Scalar> for Json {
 impl From<&ExternalDocs> for Json {
     fn from(docs: &ExternalDocs) -> Self {
         let description = docs.description.as_ref().map(|value| ("description", value.into()));
-        Json::Object(description.into_iter().chain([("url", (&docs.url).into())]).collect())
+        let url = ("url", (&docs.url).into());
+        Json::object(&description.into_iter().chain([url]).collect::<Vec<_>>())
     }
 }
 
 impl From<&Names> for Json {
     fn from(names: &Names) -> Self {
-        Json::List(names.0.iter().map(|name| Json::Text(name.unraw().to_string())).collect())
+        Json::list(names.0.iter().map(|name| Json::text(&name.unraw().to_string())))
     }
 }
 
@@ -108,8 +105,8 @@ impl From<&Validation> for Json {
         ] {
             fields.extend(value.as_ref().map(|value| (name, value.into())));
         }
-        fields.extend(validation.optional_old_self.is_present().then_some(("optionalOldSelf", Json::Bool(true))));
-        Json::Object(fields)
+        fields.extend(validation.optional_old_self.is_present().then_some(("optionalOldSelf", Json::bool(true))));
+        Json::object(&fields)
     }
 }
 
@@ -120,7 +117,7 @@ impl From<&Column> for Json {
             fields.extend(value.as_ref().map(|value| (name, value.into())));
         }
         let priority = keys.priority.as_ref().and_then(|number| number.base10_parse().ok());
-        fields.extend(priority.map(|priority| ("priority", Json::Integer(priority))));
-        Json::Object(fields)
+        fields.extend(priority.map(|priority| ("priority", Json::integer(priority))));
+        Json::object(&fields)
     }
 }

@@ -40,7 +40,7 @@ pub(super) fn type_schema(model: &SchemaType, krate: &TokenStream) -> TokenStrea
     let mut keywords = keywords(&model.attr);
     // Decoding drops unknown fields, which the schema of a type without fields alone does not show.
     if model.is_empty() && !model.attr.preserve_unknown_fields.is_present() {
-        keywords.push((Extension::Empty.name(), Json::Bool(true)));
+        keywords.push((Extension::Empty.name(), Json::bool(true)));
     }
     let keywords = emit(&keywords, krate);
     let (ident, unions, flattens) = (&model.ident, unions(model, krate), model.flattens);
@@ -78,9 +78,9 @@ fn unions(model: &SchemaType, krate: &TokenStream) -> Vec<TokenStream> {
 fn keywords(attr: &SchemaAttr) -> Vec<(&'static str, Json)> {
     let mut all = Vec::new();
     let mut add = |name, value: Option<Json>| all.extend(value.map(|value| (name, value)));
-    let flag = |flag: &Flag| flag.is_present().then_some(Json::Bool(true));
+    let flag = |flag: &Flag| flag.is_present().then_some(Json::bool(true));
     let ident =
-        |path: &Option<Path>| path.as_ref().and_then(Path::get_ident).map(|ident| Json::Text(ident.to_string()));
+        |path: &Option<Path>| path.as_ref().and_then(Path::get_ident).map(|ident| Json::text(&ident.to_string()));
     for (name, value) in [("minimum", &attr.min), ("maximum", &attr.max), ("multipleOf", &attr.multiple_of)] {
         add(name, value.as_ref().map(Json::from));
     }
@@ -92,11 +92,11 @@ fn keywords(attr: &SchemaAttr) -> Vec<(&'static str, Json)> {
         ("minProperties", "maxProperties", &attr.properties),
     ] {
         let (min, max) = bounds.as_ref().map_or((None, None), |Bounds { min, max }| (*min, *max));
-        add(min_keyword, min.map(|count| Json::Integer(count.into())));
+        add(min_keyword, min.map(|count| Json::integer(count.into())));
         // A string of so many bytes has at most as many characters.
         let bytes = max_bytes(attr).filter(|_| max_keyword == "maxLength");
         let max = max.into_iter().chain(bytes).min();
-        add(max_keyword, max.map(|count| Json::Integer(count.into())));
+        add(max_keyword, max.map(|count| Json::integer(count.into())));
     }
     for (name, value) in [("pattern", &attr.pattern), ("format", &attr.format), ("title", &attr.title)] {
         add(name, value.as_ref().map(Json::from));
@@ -105,7 +105,7 @@ fn keywords(attr: &SchemaAttr) -> Vec<(&'static str, Json)> {
     add("externalDocs", attr.external_docs.as_ref().map(Json::from));
     add("x-kubernetes-list-type", ident(&attr.list_type));
     if !attr.list_map_keys.is_empty() {
-        add("x-kubernetes-list-map-keys", Some(Json::List(attr.list_map_keys.iter().map(Json::from).collect())));
+        add("x-kubernetes-list-map-keys", Some(Json::list(attr.list_map_keys.iter().map(Json::from))));
     }
     add("x-kubernetes-map-type", ident(&attr.map_type).or(ident(&attr.struct_type)));
     add("x-kubernetes-embedded-resource", flag(&attr.embedded_resource));
@@ -114,7 +114,7 @@ fn keywords(attr: &SchemaAttr) -> Vec<(&'static str, Json)> {
     add(Extension::DependentForbidden.name(), attr.dependent_forbidden.as_ref().map(Json::from));
     add(Extension::Update.name(), attr.update.as_ref().map(Json::from));
     let rules = rules(attr);
-    add("x-kubernetes-validations", (!rules.is_empty()).then_some(Json::List(rules)));
+    add("x-kubernetes-validations", (!rules.is_empty()).then_some(Json::list(rules)));
     for (name, value) in [
         (Extension::Nullable.name(), &attr.nullable),
         (Extension::Required.name(), &attr.required),
@@ -126,8 +126,8 @@ fn keywords(attr: &SchemaAttr) -> Vec<(&'static str, Json)> {
     ] {
         add(name, flag(value));
     }
-    add(Extension::Depth.name(), attr.depth.as_ref().and_then(|depth| depth.base10_parse().ok()).map(Json::Integer));
+    add(Extension::Depth.name(), attr.depth.as_ref().and_then(|depth| depth.base10_parse().ok()).map(Json::integer));
     add(Extension::Column.name(), attr.column.as_ref().map(Json::from));
-    add(Extension::Each.name(), attr.each.as_ref().map(|each| Json::Object(keywords(&each.0))));
+    add(Extension::Each.name(), attr.each.as_ref().map(|each| Json::object(&keywords(&each.0))));
     all
 }

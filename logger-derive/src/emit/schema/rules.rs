@@ -23,9 +23,9 @@ impl Rule {
     }
 
     fn json(self) -> Json {
-        let mut fields = vec![("message", Json::Text(self.message)), ("rule", Json::Text(self.rule))];
-        fields.extend(self.reason.map(|reason| ("reason", Json::Text(reason.to_owned()))));
-        Json::Object(fields)
+        let mut fields = vec![("message", Json::text(&self.message)), ("rule", Json::text(&self.rule))];
+        fields.extend(self.reason.map(|reason| ("reason", Json::text(reason))));
+        Json::object(&fields)
     }
 }
 
