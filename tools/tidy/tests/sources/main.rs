@@ -5,4 +5,5 @@ mod history;
 mod imports;
 mod layers;
 mod links;
+mod names;
 mod wording;
