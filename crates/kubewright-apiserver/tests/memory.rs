@@ -5,15 +5,13 @@
 
 #![expect(clippy::unwrap_used, reason = "allowed in tests, and the helpers of tests are part of them")]
 
-use std::{
-    iter::repeat_n,
-    sync::{Mutex, PoisonError},
-};
+use std::iter::repeat_n;
 
 use allocation_counter::measure;
 use http::{Request, StatusCode, header::CONTENT_TYPE};
 use http_body_util::BodyExt;
 use kubewright_apiserver::ApiServer;
+use parking_lot::Mutex;
 use proptest::{prelude::*, test_runner::TestCaseError};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
@@ -70,7 +68,7 @@ impl Call {
 /// make its values larger.
 fn check(objects: &[Call], call: &Call, expands: bool) -> Result<(), TestCaseError> {
     static TURN: Mutex<()> = Mutex::new(());
-    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let _turn = TURN.lock();
     limit_address_space();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     let server = ApiServer::new();

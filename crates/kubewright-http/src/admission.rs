@@ -9,9 +9,10 @@ use std::{
     convert::Infallible,
     hash::{BuildHasher, Hash, RandomState},
     net::IpAddr,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
 };
 
+use parking_lot::Mutex;
 use tokio::{
     sync::{Notify, oneshot},
     time::Instant,
@@ -80,7 +81,7 @@ impl Admission {
     /// Adds a connection, which may replace another one.
     pub(crate) fn open(self: &Arc<Self>, address: IpAddr) -> Opened {
         let Limits { max_connections, max_connections_per_peer, reserved_connections, .. } = self.limits;
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let is_full_of_address = state.addresses.get(&address) >= max_connections_per_peer.max(1);
         let is_full = is_full_of_address || state.addresses.total >= max_connections.max(1);
         let is_reserved = is_full && reserved_connections > 0;
@@ -108,17 +109,12 @@ impl Admission {
 
     /// Closes a connection that would be replaced by a new one, to free its file descriptor.
     pub(crate) fn make_room(&self) {
-        self.lock().replace(None);
+        self.state.lock().replace(None);
     }
 
     /// Waits until [`open`](Self::open) may have another result.
     pub(crate) async fn changed(&self) {
         self.changed.notified().await;
-    }
-
-    /// Ignores poisoning: the counts are consistent between any two statements that can panic.
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -168,7 +164,7 @@ impl Slot {
 
     /// Begins a request, so that the connection is not replaced. Returns `None` if it is already.
     pub(crate) fn begin(&self, client: Client) -> Option<Permit> {
-        let mut state = self.admission.lock();
+        let mut state = self.admission.state.lock();
         state.connections.get_mut(&self.connection)?.requests += 1;
         let admission = Arc::clone(&self.admission);
         Some(Permit { admission, connection: self.connection, client, is_stream: false })
@@ -176,7 +172,7 @@ impl Slot {
 
     /// Never replaces the connection.
     pub(crate) fn keep(&self) {
-        if let Some(entry) = self.admission.lock().connections.get_mut(&self.connection) {
+        if let Some(entry) = self.admission.state.lock().connections.get_mut(&self.connection) {
             entry.requests += 1;
         }
     }
@@ -184,7 +180,7 @@ impl Slot {
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        self.admission.lock().close(self.connection);
+        self.admission.state.lock().close(self.connection);
         self.admission.changed.notify_one();
     }
 }
@@ -201,7 +197,7 @@ pub(crate) struct Permit {
 impl Permit {
     /// The response is a stream: the request is not in progress anymore.
     pub(crate) fn begin_stream(&mut self) {
-        let mut state = self.admission.lock();
+        let mut state = self.admission.state.lock();
         if let Some(entry) = state.connections.get_mut(&self.connection) {
             entry.requests -= 1;
             (entry.stream, entry.since) = (Some(self.client), Instant::now());
@@ -215,7 +211,7 @@ impl Permit {
 
 impl Drop for Permit {
     fn drop(&mut self) {
-        let mut state = self.admission.lock();
+        let mut state = self.admission.state.lock();
         if let Some(entry) = state.connections.get_mut(&self.connection) {
             entry.since = Instant::now();
             match self.is_stream {
@@ -347,7 +343,7 @@ mod tests {
         let replaced: Vec<_> = streams.iter_mut().map(|(replaced, ..)| is_replaced(replaced)).collect();
         assert_eq!(replaced, [false, true, false, false]);
         drop(streams);
-        let state = admission.lock();
+        let state = admission.state.lock();
         assert_eq!((state.streams.total, state.addresses.total), (0, 1));
         drop(state);
     }

@@ -4,7 +4,7 @@ use std::{
     fmt, mem,
     pin::Pin,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
     task::{Context, Poll, ready},
@@ -16,6 +16,7 @@ use http::StatusCode;
 use http_body::{Body as _, Frame, SizeHint};
 use http_body_util::{Either, Full};
 use hyper::body::Incoming;
+use parking_lot::Mutex;
 use tokio::time::{Instant, Sleep, sleep_until};
 
 use crate::{
@@ -129,7 +130,7 @@ impl Body {
                 Memory::Reserved => return Poll::Ready(Ok(())),
                 Memory::Reserving(reserving) => {
                     let share = ready!(reserving.as_mut().poll(cx)).ok_or(BodyError::TooLarge(limit))?;
-                    *self.receipt.share.lock().unwrap_or_else(PoisonError::into_inner) = Some(share);
+                    *self.receipt.share.lock() = Some(share);
                     self.memory = Memory::Reserved;
                 }
                 Memory::Unreserved(_) => {

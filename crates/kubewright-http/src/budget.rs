@@ -1,11 +1,8 @@
 //! A budget of bytes for all peers, of which each peer address has a limited share.
 
-use std::{
-    collections::HashMap,
-    net::IpAddr,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::HashMap, net::IpAddr, sync::Arc};
 
+use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// The budget. Clones share it. A peer without a share needs no memory.
@@ -46,7 +43,7 @@ impl Budget {
     pub fn share(&self, peer: IpAddr) -> Share {
         let peer = peer.to_canonical();
         let new = || Arc::new(Semaphore::new(self.0.max_per_peer));
-        let budget = Arc::clone(self.0.peers().entry(peer).or_insert_with(new));
+        let budget = Arc::clone(self.0.peers.lock().entry(peer).or_insert_with(new));
         Share { shared: Arc::clone(&self.0), peer, budget: Some(budget), permits: Vec::new() }
     }
 
@@ -90,17 +87,10 @@ impl Share {
     }
 }
 
-impl Shared {
-    /// Ignores poisoning: no panic can leave the map inconsistent.
-    fn peers(&self) -> MutexGuard<'_, HashMap<IpAddr, Arc<Semaphore>>> {
-        self.peers.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 impl Drop for Share {
     fn drop(&mut self) {
         self.permits.clear();
-        let mut peers = self.shared.peers();
+        let mut peers = self.shared.peers.lock();
         self.budget = None;
         // Other shares of the peer have references too.
         if peers.get(&self.peer).is_some_and(|budget| Arc::strong_count(budget) == 1) {
@@ -140,7 +130,7 @@ mod tests {
         drop(held);
         assert!(reserve(&budget, 1, 10).is_some());
         drop(other);
-        assert!(budget.0.peers().is_empty(), "nothing remains of peers without bytes");
+        assert!(budget.0.peers.lock().is_empty(), "nothing remains of peers without bytes");
     }
 
     #[test]
@@ -169,6 +159,6 @@ mod tests {
         drop(first);
         assert!(second.try_reserve(6));
         drop(second);
-        assert!(budget.0.peers().is_empty());
+        assert!(budget.0.peers.lock().is_empty());
     }
 }

@@ -1,11 +1,8 @@
 //! The status of a server: whether it accepts connections, and with a valid certificate.
 
-use std::{
-    fmt, io,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{fmt, io, sync::Arc, time::Duration};
 
+use parking_lot::Mutex;
 use tokio::time::Instant;
 
 /// How long a server can have the maximum number of requests in progress before it is not ready: a peak is no failure.
@@ -39,7 +36,7 @@ pub(crate) struct StopGuard(Status);
 
 impl Drop for StopGuard {
     fn drop(&mut self) {
-        self.0.state().phase = Phase::Stopped;
+        self.0.0.lock().phase = Phase::Stopped;
     }
 }
 
@@ -67,7 +64,7 @@ impl Status {
     /// # Errors
     /// Fails with the reason.
     pub fn check(&self) -> Result<(), StatusError> {
-        let state = self.state();
+        let state = self.0.lock();
         match &state.phase {
             Phase::NotStarted | Phase::Stopped => return Err(StatusError::NotRunning),
             Phase::Full(since) if since.elapsed() >= FULL_TOLERANCE => return Err(StatusError::Full(since.elapsed())),
@@ -81,38 +78,33 @@ impl Status {
 
     /// Sets the check of the certificate, which fails with the reason.
     pub fn set_certificate_check(&self, check: impl Fn() -> Result<(), String> + Send + Sync + 'static) {
-        self.state().certificate = Some(Arc::new(check));
+        self.0.lock().certificate = Some(Arc::new(check));
     }
 
     pub(crate) fn set_accepting(&self) {
-        self.state().phase = Phase::Accepting;
+        self.0.lock().phase = Phase::Accepting;
     }
 
     /// Remains full since the first call.
     pub(crate) fn set_full(&self) {
-        let mut state = self.state();
+        let mut state = self.0.lock();
         if !matches!(state.phase, Phase::Full(_)) {
             state.phase = Phase::Full(Instant::now());
         }
     }
 
     pub(crate) fn set_failed(&self, error: &io::Error) {
-        self.state().phase = Phase::Failed(error.to_string());
+        self.0.lock().phase = Phase::Failed(error.to_string());
     }
 
     /// Returns a guard that marks the server as stopped when it is dropped.
     pub(crate) fn stop_on_drop(&self) -> StopGuard {
         StopGuard(self.clone())
     }
-
-    /// Ignores poisoning: the state is consistent between any two statements.
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl fmt::Debug for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Status").field(&self.state().phase).finish()
+        f.debug_tuple("Status").field(&self.0.lock().phase).finish()
     }
 }

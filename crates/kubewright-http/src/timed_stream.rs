@@ -15,11 +15,12 @@ use std::{
     future::pending,
     io,
     pin::Pin,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     task::{Context, Poll, ready},
     time::Duration,
 };
 
+use parking_lot::Mutex;
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
     sync::Notify,
@@ -77,7 +78,7 @@ impl Phases {
     pub(crate) async fn exceeded(&self) {
         loop {
             let changed = self.changed.notified();
-            let deadline = self.state().deadline;
+            let deadline = self.state.lock().deadline;
             let passed = async {
                 match deadline {
                     Some(deadline) => sleep_until(deadline).await,
@@ -86,7 +87,7 @@ impl Phases {
             };
             tokio::select! {
                 () = changed => {}
-                () = passed => if self.state().is_exceeded() { return },
+                () = passed => if self.state.lock().is_exceeded() { return },
             }
         }
     }
@@ -136,7 +137,7 @@ impl Phases {
 
     /// The connection will be closed although the request was not read completely.
     pub(crate) fn linger(&self) {
-        self.state().lingers = true;
+        self.state.lock().lingers = true;
     }
 
     fn on_read(&self) {
@@ -166,7 +167,7 @@ impl Phases {
 
     /// Changes the state, and notifies if the deadline has changed.
     fn update(&self, change: impl FnOnce(&mut State)) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let before = state.deadline;
         change(&mut state);
         let is_changed = state.deadline != before;
@@ -174,11 +175,6 @@ impl Phases {
         if is_changed {
             self.changed.notify_one();
         }
-    }
-
-    /// Ignores poisoning: the state is consistent between any two statements.
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -274,7 +270,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for TimedStream<S> {
         if this.closing.is_none() {
             ready!(Pin::new(&mut this.stream).poll_shutdown(cx))?;
             let timer = Box::pin(sleep_until(Instant::now() + LINGER_TIMEOUT));
-            let remaining = if this.phases.state().is_unread() { MAX_LINGER } else { 0 };
+            let remaining = if this.phases.state.lock().is_unread() { MAX_LINGER } else { 0 };
             this.closing = Some(Closing { timer, remaining });
         }
         this.poll_linger(cx)

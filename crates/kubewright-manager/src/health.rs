@@ -8,13 +8,14 @@ mod response;
 use std::{
     fmt,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
 };
 
 use http::StatusCode;
 use kubewright_runtime::metrics::{MetricsProvider, NoopMetrics};
+use parking_lot::Mutex;
 
 use check::Check;
 use endpoint::{Endpoint, Kind};
@@ -114,7 +115,7 @@ impl HealthChecks {
 
     /// Sets the provider of the metrics; none by default.
     pub fn set_metrics(&self, metrics: Arc<dyn MetricsProvider>) {
-        *lock(&self.0.metrics) = metrics;
+        *self.0.metrics.lock() = metrics;
     }
 
     /// Replaces the reasons of failures by `reason withheld`, as kube-apiserver does, for endpoints that clients
@@ -160,7 +161,7 @@ impl HealthChecks {
     /// Runs a check, records its result, and logs a change.
     fn run(&self, endpoint: Endpoint, check: &Check) -> Result<(), String> {
         let result = check.run();
-        let metrics = Arc::clone(&lock(&self.0.metrics));
+        let metrics = Arc::clone(&self.0.metrics.lock());
         metrics::record(metrics.as_ref(), endpoint.name(), check.name(), result.is_ok());
         match (&result, check.replace_failing(result.is_err())) {
             (Err(reason), false) => tracing::warn!(endpoint = endpoint.name(), check = check.name(), reason, "failed"),
@@ -180,7 +181,7 @@ impl HealthChecks {
         if name.is_empty() || !name.chars().all(is_valid) {
             return Err(AddCheckError::InvalidName { name });
         }
-        let mut checks = lock(self.list(kind));
+        let mut checks = self.list(kind).lock();
         if checks.iter().any(|check| check.name() == name) {
             return Err(AddCheckError::Duplicate { endpoint: kind.name(), name });
         }
@@ -189,7 +190,7 @@ impl HealthChecks {
     }
 
     fn checks(&self, kind: Kind) -> Vec<Arc<Check>> {
-        lock(self.list(kind)).clone()
+        self.list(kind).lock().clone()
     }
 
     fn list(&self, kind: Kind) -> &Mutex<Vec<Arc<Check>>> {
@@ -212,11 +213,6 @@ impl fmt::Debug for HealthChecks {
         let mut debug = f.debug_struct("HealthChecks");
         debug.field("live", &names(Kind::Live)).field("ready", &names(Kind::Ready)).finish_non_exhaustive()
     }
-}
-
-/// Ignores poisoning: no panic can leave the guarded data inconsistent.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

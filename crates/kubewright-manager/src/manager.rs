@@ -14,11 +14,7 @@ mod starting;
 mod tasks;
 mod webhook_certificates;
 
-use std::{
-    fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{fmt, sync::Arc, time::Duration};
 
 use kube::Client;
 use kubewright_runtime::{
@@ -26,6 +22,7 @@ use kubewright_runtime::{
     leader_election::{LeaderStatus, lease_client},
     retry::client_from_config,
 };
+use parking_lot::Mutex;
 
 pub use builder::ManagerBuilder;
 pub use error::{AddError, BoxError, BuildError, ManagerError};
@@ -171,7 +168,7 @@ impl Manager {
     /// Fails if the manager was started, there is a runnable or check of this name, or the name cannot be part of a
     /// URL.
     pub fn add(&self, replicas: Replicas, name: impl Into<String>, runnable: impl Runnable) -> Result<(), AddError> {
-        let (mut plan, name) = (self.plan(), name.into());
+        let (mut plan, name) = (self.plan.lock(), name.into());
         let Some(plan) = plan.as_mut() else { return Err(AddError::AlreadyStarted { name }) };
         plan.runnables.push(Registered::new(replicas, name, runnable, &self.health, &self.caches)?);
         Ok(())
@@ -216,15 +213,10 @@ impl Manager {
 
     /// Runs until `stop`, and stops gracefully until `abort`.
     async fn run_until(&self, stop: CancellationToken, abort: CancellationToken) -> Result<(), ManagerError> {
-        let plan = self.plan().take().ok_or(ManagerError::AlreadyStarted)?;
+        let plan = self.plan.lock().take().ok_or(ManagerError::AlreadyStarted)?;
         let stopping = self.state.start(&stop);
         let _not_ready_on_drop = stopping.clone().drop_guard();
         Run::new(plan, self.timeouts, Arc::clone(&self.state), stopping).run(abort).await
-    }
-
-    /// Ignores poisoning: no panic can leave the plan inconsistent.
-    fn plan(&self) -> MutexGuard<'_, Option<Plan>> {
-        self.plan.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -6,7 +6,7 @@ use std::{
     any::{Any, TypeId},
     collections::HashMap,
     panic::AssertUnwindSafe,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     time::Duration,
 };
 
@@ -16,6 +16,7 @@ use futures::{
 };
 use kube::{Client, core::PartialObjectMeta};
 use kubewright_core::{description::InformerDescription, verbs};
+use parking_lot::Mutex;
 use tokio::{sync::watch, time::Instant};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
@@ -168,7 +169,7 @@ impl InformerFactory {
     }
 
     fn shared_informer<K: ScopedObject>(&self, indexes: &[Index<K>]) -> SharedInformer<K> {
-        let mut informers = self.informers();
+        let mut informers = self.0.informers.lock();
         let create = || Entry {
             informer: Box::new(self.0.builder.informer::<K>()),
             description: self.0.builder.describe::<K>(),
@@ -187,14 +188,15 @@ impl InformerFactory {
 
     /// Describes the informers that were requested, by kind. The selectors are those of the builder.
     pub fn describe(&self) -> Vec<InformerDescription> {
-        let mut descriptions: Vec<_> = self.informers().values().map(|entry| entry.description.clone()).collect();
+        let mut descriptions: Vec<_> =
+            self.0.informers.lock().values().map(|entry| entry.description.clone()).collect();
         descriptions.sort();
         descriptions
     }
 
     /// Runs every informer that was requested and is not running yet, each on a dedicated task.
     pub fn start(&self) {
-        let mut informers = self.informers();
+        let mut informers = self.0.informers.lock();
         if self.0.cancelled.is_cancelled() {
             return;
         }
@@ -251,7 +253,7 @@ impl InformerFactory {
     /// Fails if one has not synced within the deadline, failed or was stopped, with the reasons.
     pub async fn wait_for_sync(&self, deadline: Duration) -> Result<(), SyncError> {
         let start = Instant::now();
-        let informers: Vec<_> = self.informers().values().map(|entry| entry.informer.boxed_clone()).collect();
+        let informers: Vec<_> = self.0.informers.lock().values().map(|entry| entry.informer.boxed_clone()).collect();
         let all = try_join_all(informers.iter().map(|informer| informer.wait_for_sync()));
         drop(tokio::time::timeout(deadline, all).await);
         let reasons = reasons_of(informers.iter().map(Box::as_ref));
@@ -267,7 +269,7 @@ impl InformerFactory {
     /// # Errors
     /// Fails if one failed or was stopped, with the reason.
     pub async fn wait_for_permitted(&self) -> Result<(), SyncError> {
-        let informers: Vec<_> = self.informers().values().map(|entry| entry.informer.boxed_clone()).collect();
+        let informers: Vec<_> = self.0.informers.lock().values().map(|entry| entry.informer.boxed_clone()).collect();
         try_join_all(informers.iter().map(|informer| informer.wait_for_sync_or_forbidden())).await?;
         if informers.is_empty() || informers.iter().any(|informer| informer.why_not_synced().is_none()) {
             return Ok(());
@@ -278,23 +280,23 @@ impl InformerFactory {
     /// Returns when the initial lists last received objects, or an informer was started;
     /// `None` if all have synced or none runs. See [`SharedInformer::sync_progress`].
     pub fn sync_progress(&self) -> Option<Instant> {
-        self.informers().values().filter_map(|entry| entry.informer.sync_progress()).max()
+        self.0.informers.lock().values().filter_map(|entry| entry.informer.sync_progress()).max()
     }
 
     /// Returns whether the objects of any requested informer are up to date. See [`SharedInformer::why_outdated`].
     pub fn is_any_up_to_date(&self, tolerance: Duration) -> bool {
-        self.informers().values().any(|entry| entry.informer.why_outdated(tolerance).is_none())
+        self.0.informers.lock().values().any(|entry| entry.informer.why_outdated(tolerance).is_none())
     }
 
     /// Returns why the requested informers have not synced, with the last error of their requests; empty if all have.
     pub fn why_not_synced(&self) -> Vec<String> {
-        reasons_of(self.informers().values().map(|entry| entry.informer.as_ref()))
+        reasons_of(self.0.informers.lock().values().map(|entry| entry.informer.as_ref()))
     }
 
     /// Returns why the objects of requested informers may be outdated; empty if none are. See
     /// [`SharedInformer::why_outdated`].
     pub fn why_outdated(&self, tolerance: Duration) -> Vec<String> {
-        let informers = self.informers();
+        let informers = self.0.informers.lock();
         let mut reasons: Vec<_> =
             informers.values().filter_map(|entry| entry.informer.why_outdated(tolerance)).collect();
         reasons.sort();
@@ -307,7 +309,7 @@ impl InformerFactory {
     /// # Errors
     /// Fails if a list or watch had no response for longer than its limit. The error is that of the longest silence.
     pub fn check_watches(&self) -> Result<(), WatchSilent> {
-        let informers = self.informers();
+        let informers = self.0.informers.lock();
         let silences = informers.values().filter_map(|entry| entry.informer.check_watches().err());
         silences.max_by_key(|silence| silence.silent).map_or(Ok(()), Err)
     }
@@ -316,15 +318,11 @@ impl InformerFactory {
     pub async fn shutdown(&self) {
         {
             // A concurrent start on another thread runs before this and is waited for, or after it and starts nothing.
-            let _informers = self.informers();
+            let _informers = self.0.informers.lock();
             self.0.cancelled.cancel();
         }
         self.0.tasks.close();
         self.0.tasks.wait().await;
-    }
-
-    fn informers(&self) -> MutexGuard<'_, HashMap<TypeId, Entry>> {
-        self.0.informers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

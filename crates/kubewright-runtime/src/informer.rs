@@ -16,14 +16,11 @@ mod run_guard;
 mod shared_processor;
 mod stored;
 
-use std::{
-    fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{fmt, sync::Arc, time::Duration};
 
 use kube::{Api, Client};
 use kubewright_core::verbs;
+use parking_lot::Mutex;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -141,11 +138,11 @@ impl<K: ApiObject> SharedInformer<K> {
     /// # Errors
     /// Fails if the informer was already started.
     pub fn configure(&self, change: impl FnOnce(Config<K>) -> Config<K>) -> Result<(), AlreadyStarted> {
-        let mut config = lock(&self.0.config);
+        let mut config = self.0.config.lock();
         let old = config.take().ok_or_else(|| AlreadyStarted { resource: resource_name::<K>() })?;
         let new = config.insert(change(old));
         self.0.processor.set_default_resync(new.resync);
-        *lock(&self.0.sharding) = new.sharding().cloned();
+        *self.0.sharding.lock() = new.sharding().cloned();
         Ok(())
     }
 
@@ -350,7 +347,7 @@ impl<K: ApiObject> SharedInformer<K> {
 
     /// Returns the sharding that selects its objects, if there is one.
     pub(crate) fn sharding(&self) -> Option<Sharding> {
-        lock(&self.0.sharding).clone()
+        self.0.sharding.lock().clone()
     }
 
     /// Returns a function that reports a panic of user code that processes the events of this informer. It does not
@@ -376,9 +373,4 @@ impl<K> fmt::Debug for SharedInformer<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("SharedInformer").field(&self.0.processor).finish()
     }
-}
-
-/// Ignores poisoning: no panic can leave the guarded data inconsistent.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

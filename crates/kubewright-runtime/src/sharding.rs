@@ -32,7 +32,7 @@ use std::{
     collections::BTreeSet,
     fmt,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
@@ -40,6 +40,7 @@ use std::{
 
 use kube::Client;
 use kubewright_core::description::Permission;
+use parking_lot::Mutex;
 
 pub use error::ShardingError;
 pub(crate) use ownership::{Admission, Ownership, Participant, SlotGuard, StartHandler};
@@ -178,17 +179,12 @@ impl Sharding {
 
     /// Adds the name of a controller.
     pub(crate) fn add_controller(&self, name: &str) {
-        self.controllers().insert(name.to_owned());
+        self.0.controllers.lock().insert(name.to_owned());
     }
 
     /// Marks the sharding as running. Returns whether it was not before.
     fn start(&self) -> bool {
         !self.0.has_started.swap(true, Ordering::AcqRel)
-    }
-
-    /// Ignores poisoning: no panic can leave the names inconsistent.
-    fn controllers(&self) -> MutexGuard<'_, BTreeSet<String>> {
-        self.0.controllers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

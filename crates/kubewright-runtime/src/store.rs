@@ -18,10 +18,11 @@ use std::{
     collections::HashSet,
     fmt,
     hash::Hash,
-    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard},
+    sync::{Arc, OnceLock},
 };
 
 use kube::{Resource, core::Selector};
+use parking_lot::{Mutex, RwLock};
 
 pub(crate) use apply::Change;
 pub use index::{Index, IndexError, IndexFunc, IndexValue};
@@ -103,7 +104,7 @@ impl<K> Default for Store<K> {
 
 impl<K> fmt::Debug for Store<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (len, version) = (self.read().table.len(), self.0.progress.version());
+        let (len, version) = (self.0.objects.read().table.len(), self.0.progress.version());
         f.debug_struct("Store").field("len", &len).field("version", &version).finish_non_exhaustive()
     }
 }
@@ -113,7 +114,7 @@ impl<K: Resource> FromIterator<Arc<K>> for Store<K> {
     fn from_iter<I: IntoIterator<Item = Arc<K>>>(objects: I) -> Self {
         let store = Store::default();
         {
-            let mut all = store.write();
+            let mut all = store.0.objects.write();
             objects.into_iter().for_each(|object| drop(all.table.insert(object.into())));
         }
         store
@@ -150,7 +151,7 @@ impl<K: ApiObject> Store<K> {
     pub fn collect(memory: Memory, objects: impl IntoIterator<Item = impl Into<Arc<K>>>) -> Self {
         let (store, packer) = (Store::default(), Packer::new(memory));
         {
-            let mut all = store.write();
+            let mut all = store.0.objects.write();
             for object in objects {
                 let object: Arc<K> = object.into();
                 drop(all.table.insert(packer.pack(object, Origin::Listed, None)));
@@ -179,22 +180,22 @@ impl<K: Resource + 'static> Store<K> {
 
     /// Returns the object of this name as it is stored, so that the lock is released before it is decoded.
     pub(crate) fn stored(&self, namespace: &str, name: &str) -> Option<Stored<K>> {
-        self.read().table.get(namespace, name).cloned()
+        self.0.objects.read().table.get(namespace, name).cloned()
     }
 
     /// Returns the object of this name as it is stored, if it is stored in this version.
     pub(crate) fn stored_at_version(&self, namespace: &str, name: &str, version: &str) -> Option<Stored<K>> {
-        self.read().table.get(namespace, name).filter(|object| object.version() == Some(version)).cloned()
+        self.0.objects.read().table.get(namespace, name).filter(|object| object.version() == Some(version)).cloned()
     }
 
     /// Lists all objects as they are stored.
     pub(crate) fn all_stored(&self) -> Vec<Stored<K>> {
-        self.read().table.all().cloned().collect()
+        self.0.objects.read().table.all().cloned().collect()
     }
 
     /// Lists all objects.
     pub fn list(&self) -> Vec<Arc<K>> {
-        let found: Found<K> = self.read().table.all().collect();
+        let found: Found<K> = self.0.objects.read().table.all().collect();
         found.load()
     }
 
@@ -204,13 +205,13 @@ impl<K: Resource + 'static> Store<K> {
             return self.list();
         }
         let matcher = LabelMatcher::new(selector);
-        let found: Found<K> = self.read().table.all().filter(|object| object.matches(&matcher)).collect();
+        let found: Found<K> = self.0.objects.read().table.all().filter(|object| object.matches(&matcher)).collect();
         found.load()
     }
 
     /// Lists the objects of a namespace.
     pub fn list_namespace(&self, namespace: &str) -> Vec<Arc<K>> {
-        let found: Found<K> = self.read().table.in_namespace(namespace).collect();
+        let found: Found<K> = self.0.objects.read().table.in_namespace(namespace).collect();
         found.load()
     }
 
@@ -221,13 +222,13 @@ impl<K: Resource + 'static> Store<K> {
         }
         let matcher = LabelMatcher::new(selector);
         let matches = |object: &&Stored<K>| object.matches(&matcher);
-        let found: Found<K> = self.read().table.in_namespace(namespace).filter(matches).collect();
+        let found: Found<K> = self.0.objects.read().table.in_namespace(namespace).filter(matches).collect();
         found.load()
     }
 
     /// Returns the number of objects.
     pub fn len(&self) -> usize {
-        self.read().table.len()
+        self.0.objects.read().table.len()
     }
 
     /// Returns whether the store is empty.
@@ -248,13 +249,13 @@ impl<K: Resource + 'static> Store<K> {
     /// Returns the panics of index functions since the last call.
     pub(crate) fn take_panics(&self) -> Vec<UserCodePanicked> {
         // The read lock must be released before the write lock is taken.
-        let has_panics = !self.read().panics.is_empty();
-        if has_panics { std::mem::take(&mut self.write().panics) } else { Vec::new() }
+        let has_panics = !self.0.objects.read().panics.is_empty();
+        if has_panics { std::mem::take(&mut self.0.objects.write().panics) } else { Vec::new() }
     }
 
     /// Marks the store as stopped: its informer does not update it anymore, and it accepts no further index.
     pub(crate) fn stop(&self) {
-        let _writing = self.writing();
+        let _writing = self.0.writing.lock();
         self.0.progress.stop();
     }
 }
@@ -269,19 +270,6 @@ impl<K> Store<K> {
     pub(crate) fn undecodable(&self) -> SkippedObjects {
         self.0.packer.get().map(Packer::undecodable).unwrap_or_default()
     }
-
-    fn writing(&self) -> MutexGuard<'_, ()> {
-        self.0.writing.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Ignores poisoning: panics of user functions are caught, so the tables are consistent.
-    fn read(&self) -> RwLockReadGuard<'_, Objects<K>> {
-        self.0.objects.read().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn write(&self) -> RwLockWriteGuard<'_, Objects<K>> {
-        self.0.objects.write().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl<K: Resource + Send + Sync + 'static> Store<K> {
@@ -294,7 +282,7 @@ impl<K: Resource + Send + Sync + 'static> Store<K> {
         V: IndexValue,
         F: IndexFunc<K, V>,
     {
-        let _writing = self.writing();
+        let _writing = self.0.writing.lock();
         if self.0.progress.is_stopped() {
             return Err(IndexError::Stopped(index.name()));
         }
@@ -302,8 +290,8 @@ impl<K: Resource + Send + Sync + 'static> Store<K> {
             return Err(IndexError::NameTaken(index.name()));
         }
         let mut panics = Vec::new();
-        let table = IndexTable::new(index, self.read().table.all(), &mut panics);
-        let mut objects = self.write();
+        let table = IndexTable::new(index, self.0.objects.read().table.all(), &mut panics);
+        let mut objects = self.0.objects.write();
         objects.indexes.push(Box::new(table));
         objects.panics.append(&mut panics);
         objects.panics.truncate(MAX_PANICS);
@@ -312,7 +300,7 @@ impl<K: Resource + Send + Sync + 'static> Store<K> {
 
     /// Returns whether there is an index of this name.
     pub fn has_index(&self, name: &str) -> bool {
-        self.read().indexes.iter().any(|index| index.name() == name)
+        self.0.objects.read().indexes.iter().any(|index| index.name() == name)
     }
 
     /// Lists the objects with this index value. If the store has no index of this name and type, it scans all objects.
@@ -332,7 +320,8 @@ impl<K: Resource + Send + Sync + 'static> Store<K> {
         F: Fn(&K) -> Vec<V>,
         Q: Eq + Hash + ?Sized,
     {
-        let found = self.read().index_table(index).map(|table| table.find(value).map(Stored::object_key).collect());
+        let found =
+            self.0.objects.read().index_table(index).map(|table| table.find(value).map(Stored::object_key).collect());
         let mut keys: Vec<_> =
             found.unwrap_or_else(|| self.scan(index, value).map(|(stored, _)| stored.object_key()).collect());
         keys.sort_unstable();
@@ -345,7 +334,7 @@ impl<K: Resource + Send + Sync + 'static> Store<K> {
         V: IndexValue,
         F: Fn(&K) -> Vec<V>,
     {
-        let found = self.read().index_table(index).map(|table| table.values().cloned().collect());
+        let found = self.0.objects.read().index_table(index).map(|table| table.values().cloned().collect());
         found.unwrap_or_else(|| {
             let objects = self.all_stored().into_iter().filter_map(Stored::into_loaded);
             let values: HashSet<_> = objects.flat_map(|object| index.values(&object)).collect();
@@ -365,8 +354,10 @@ impl<K: Resource + Send + Sync + 'static> Store<K> {
         F: Fn(&K) -> Vec<V>,
         Q: Eq + Hash + ?Sized,
     {
-        let found: Option<Found<K>> =
-            self.read().index_table(index).map(|table| table.find(value).filter(|object| condition(object)).collect());
+        let found: Option<Found<K>> = {
+            let objects = self.0.objects.read();
+            objects.index_table(index).map(|table| table.find(value).filter(|object| condition(object)).collect())
+        };
         match found {
             Some(found) => found.load(),
             None => self.scan(index, value).filter(|(stored, _)| condition(stored)).map(|(_, object)| object).collect(),

@@ -1,12 +1,11 @@
 //! What other threads see of the journal.
 
 use std::{
-    sync::{
-        Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::atomic::{AtomicBool, Ordering},
     time::Instant,
 };
+
+use parking_lot::Mutex;
 
 /// The result of the last fsync, and what needs attention although records become durable.
 #[derive(Debug, Default)]
@@ -33,41 +32,36 @@ impl Status {
     }
 
     pub(super) fn last_fsync(&self) -> Option<Instant> {
-        self.state().last_fsync
+        self.state.lock().last_fsync
     }
 
     pub(super) fn last_error(&self) -> Option<String> {
-        self.state().last_error.clone()
+        self.state.lock().last_error.clone()
     }
 
     pub(super) fn succeed(&self, now: Instant) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.last_fsync = Some(now);
         state.last_error = None;
     }
 
     pub(super) fn fail(&self, error: String) {
-        self.state().last_error = Some(error);
+        self.state.lock().last_error = Some(error);
     }
 
     pub(super) fn corrupt_segment(&self) -> Option<String> {
-        self.state().corrupt_segment.clone()
+        self.state.lock().corrupt_segment.clone()
     }
 
     pub(super) fn set_corrupt_segment(&self, description: Option<String>) {
-        self.state().corrupt_segment = description;
+        self.state.lock().corrupt_segment = description;
     }
 
     pub(super) fn clock_step(&self) -> Option<(Instant, String)> {
-        self.state().clock_step.clone()
+        self.state.lock().clock_step.clone()
     }
 
     pub(super) fn add_clock_step(&self, now: Instant, description: String) {
-        self.state().clock_step = Some((now, description));
-    }
-
-    /// Ignores poisoning: no panic can leave the state inconsistent.
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().clock_step = Some((now, description));
     }
 }

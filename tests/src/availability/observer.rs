@@ -1,16 +1,12 @@
 //! Samples of the nodes and agents throughout a run, with a timeline.
 
-use std::{
-    collections::VecDeque,
-    fmt::Write,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{collections::VecDeque, fmt::Write, sync::Arc, time::Duration};
 
 use futures::future::join_all;
 use http::StatusCode;
 use k8s_openapi::api::core::v1::{Node, Pod};
 use kube::{Api, Client, ResourceExt, api::ListParams};
+use parking_lot::Mutex;
 use tokio::{
     sync::watch,
     task::JoinHandle,
@@ -104,7 +100,7 @@ impl Observer {
 
     /// Promises the invariant from now on, or suspends it.
     pub fn promise(&self, is_promised: bool) {
-        let mut record = self.record();
+        let mut record = self.record.lock();
         if is_promised && !record.is_promised {
             // An outage that continues is counted from now on.
             record.outage = None;
@@ -114,12 +110,12 @@ impl Observer {
 
     /// Adds an entry to the timeline.
     pub fn note(&self, text: impl Into<String>) {
-        self.record().note(text.into());
+        self.record.lock().note(text.into());
     }
 
     /// Adds a violation of another invariant.
     pub fn violate(&self, text: impl Into<String>) {
-        self.record().violate(text.into());
+        self.record.lock().violate(text.into());
     }
 
     /// Returns the latest observation.
@@ -155,12 +151,12 @@ impl Observer {
 
     /// Returns the figures.
     pub fn figures(&self) -> Figures {
-        self.record().figures.clone()
+        self.record.lock().figures.clone()
     }
 
     /// Returns how long the observer runs.
     pub fn elapsed(&self) -> Duration {
-        self.record().started.elapsed()
+        self.record.lock().started.elapsed()
     }
 
     /// Fails if the invariant is violated, with the timeline, or if samples are no longer taken.
@@ -171,7 +167,7 @@ impl Observer {
         if self.task.is_finished() {
             return Err("the observer has ended".into());
         }
-        let record = self.record();
+        let record = self.record.lock();
         match record.violations.is_empty() {
             true => Ok(()),
             false => Err(format!("{}\n{}", record.violations.join("\n"), record.text()).into()),
@@ -180,11 +176,7 @@ impl Observer {
 
     /// Returns the timeline as text.
     pub fn timeline(&self) -> String {
-        self.record().text()
-    }
-
-    fn record(&self) -> MutexGuard<'_, Record> {
-        lock(&self.record)
+        self.record.lock().text()
     }
 }
 
@@ -192,10 +184,6 @@ impl Drop for Observer {
     fn drop(&mut self) {
         self.task.abort();
     }
-}
-
-fn lock(record: &Mutex<Record>) -> MutexGuard<'_, Record> {
-    record.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Record {
@@ -264,7 +252,7 @@ impl Sampler {
             let before = sender.borrow().clone();
             let observation = self.sample(&before).await;
             {
-                let mut record = lock(&record);
+                let mut record = record.lock();
                 if observation != before {
                     record.note(observation.to_string());
                 }

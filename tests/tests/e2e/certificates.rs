@@ -4,7 +4,7 @@
 use std::{
     collections::VecDeque,
     net::SocketAddr,
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -26,6 +26,7 @@ use kubewright_core::description::{
 };
 use kubewright_manager::serving::{Router, SelfManaged, SelfManagedConfig, Server, ServerConfig, handler::text};
 use libtest_mimic::{Failed, Trial};
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::{
     io::copy_bidirectional,
@@ -69,7 +70,7 @@ struct Endpoints(Arc<Mutex<VecDeque<SocketAddr>>>);
 
 impl Endpoints {
     fn change<T>(&self, change: impl FnOnce(&mut VecDeque<SocketAddr>) -> T) -> T {
-        change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        change(&mut self.0.lock())
     }
 
     /// Returns the next address.

@@ -12,7 +12,7 @@ use std::{
     path::PathBuf,
     process::{Command, Stdio},
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         atomic::{AtomicUsize, Ordering},
     },
     thread,
@@ -20,6 +20,7 @@ use std::{
 
 use envtest::{ControlPlane, HOW_TO_GET_HELM};
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -149,11 +150,11 @@ impl Chart {
                     format!("{name}={is_on}")
                 });
                 let result = run(&values.collect::<Vec<_>>().join(","));
-                results.lock().unwrap_or_else(PoisonError::into_inner).push(result);
+                results.lock().push(result);
             }
         };
         thread::scope(|scope| (0..PROCESSES).for_each(|_| drop(scope.spawn(worker))));
-        results.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter().collect()
+        results.into_inner().into_iter().collect()
     }
 }
 

@@ -7,11 +7,7 @@
 //! Without these components the test is ignored, and one line describes how to build them. With
 //! `KUBEWRIGHT_REQUIRE_CONTROL_PLANE=1`, as in CI, that is a failure.
 
-use std::{
-    error::Error as StdError,
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{error::Error as StdError, sync::Arc, time::Duration};
 
 use k8s_openapi::api::{
     coordination::v1::Lease,
@@ -25,6 +21,7 @@ use kubewright_manager::{Manager, ManagerError};
 use kubewright_runtime::{CancellationToken, metrics::NoopMetrics};
 use libtest_mimic::Trial;
 use logger_operator::{OperatorOptions, operator};
+use parking_lot::Mutex;
 use serde_json::json;
 use tests::availability::{Cluster, Error, Fault, Observer, Run, fixed_sequence};
 use tokio::{runtime::Runtime, task::block_in_place, time::sleep};
@@ -57,7 +54,7 @@ pub(super) fn suite() -> Result<Arc<Suite>, Box<dyn StdError>> {
 
 pub(super) fn trials(suite: &Arc<Suite>) -> Vec<Trial> {
     vec![suite.test("kwok::an_agent_is_ready_during_the_fixed_sequence", |cluster| {
-        let mut cluster = cluster.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut cluster = cluster.lock();
         let result = Runtime::new()?.block_on(run(&mut cluster));
         result.map_err(|error| format!("{error}\n{}", cluster.logs()).into())
     })]

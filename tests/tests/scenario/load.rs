@@ -4,7 +4,7 @@ use std::{
     mem,
     net::{IpAddr, SocketAddr},
     path::Path,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     time::Duration,
 };
 
@@ -12,6 +12,7 @@ use fastrand::Rng;
 use http::StatusCode;
 use k8s_openapi::api::discovery::v1::EndpointSlice;
 use kube::{Api, Client, api::ListParams};
+use parking_lot::Mutex;
 use tests::{
     availability::{Error, Observer},
     http_client::post_activity,
@@ -100,11 +101,11 @@ impl Load {
         }
         self.checks.shutdown().await;
         self.shared.check();
-        let segments = lock(&self.shared.segments);
+        let segments = self.shared.segments.lock();
         for id in segments.repeated() {
             self.shared.observer.violate(format!("the record {id} is written several times"));
         }
-        let acknowledged = lock(&self.shared.acknowledged);
+        let acknowledged = self.shared.acknowledged.lock();
         for Record { id, agent, .. } in acknowledged.checked.iter().filter(|record| segments.count(&record.id) != 1) {
             let count = segments.count(id);
             self.shared.observer.violate(format!("the record {id}, acknowledged by {agent}, is written {count} times"));
@@ -138,7 +139,7 @@ impl Shared {
                 let endpoints = slices.items.iter().flat_map(ready_addresses).collect();
                 // The segments of an agent are open before the first request is sent to it.
                 self.refresh();
-                *lock(&self.endpoints) = endpoints;
+                *self.endpoints.lock() = endpoints;
             }
             sleep(INTERVAL).await;
         }
@@ -153,18 +154,18 @@ impl Shared {
 
     /// Checks that the records that have been acknowledged are in files.
     fn check(&self) {
-        let new = mem::take(&mut lock(&self.acknowledged).new);
+        let new = mem::take(&mut self.acknowledged.lock().new);
         self.refresh();
-        let segments = lock(&self.segments);
+        let segments = self.segments.lock();
         for Record { id, agent, .. } in new.iter().filter(|record| segments.count(&record.id) != 1) {
             self.observer.violate(format!("the record {id}, acknowledged by {agent}, is not in exactly one file"));
         }
         drop(segments);
-        lock(&self.acknowledged).checked.extend(new);
+        self.acknowledged.lock().checked.extend(new);
     }
 
     fn refresh(&self) {
-        match lock(&self.segments).refresh() {
+        match self.segments.lock().refresh() {
             Ok(defects) => defects.into_iter().for_each(|defect| self.observer.violate(defect)),
             Err(error) => self.observer.violate(format!("a segment cannot be read: {error}")),
         }
@@ -174,7 +175,7 @@ impl Shared {
     async fn send(self: Arc<Self>, number: usize, mut rng: Rng, stop: CancellationToken) {
         let mut count = 0;
         while !stop.is_cancelled() {
-            let endpoint = rng.choice(lock(&self.endpoints).iter().copied());
+            let endpoint = rng.choice(self.endpoints.lock().iter().copied());
             let Some(agent) = endpoint else {
                 sleep(PAUSE).await;
                 continue;
@@ -183,9 +184,9 @@ impl Shared {
             count += 1;
             let body = format!("{{\"client\":{number},\"count\":{count}}}");
             match post_activity(agent, &id, body, TIMEOUT).await {
-                Ok((StatusCode::OK, _)) => lock(&self.acknowledged).new.push(Record { id, agent, at: Instant::now() }),
+                Ok((StatusCode::OK, _)) => self.acknowledged.lock().new.push(Record { id, agent, at: Instant::now() }),
                 _ => {
-                    lock(&self.acknowledged).failures += 1;
+                    self.acknowledged.lock().failures += 1;
                     sleep(PAUSE).await;
                 }
             }
@@ -201,8 +202,4 @@ fn ready_addresses(slice: &EndpointSlice) -> Vec<SocketAddr> {
         .filter(|endpoint| endpoint.conditions.as_ref().is_some_and(|conditions| conditions.ready == Some(true)));
     let addresses = ready.flat_map(|endpoint| &endpoint.addresses).filter_map(|ip| ip.parse::<IpAddr>().ok());
     addresses.filter_map(|ip| Some(SocketAddr::new(ip, port?))).collect()
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

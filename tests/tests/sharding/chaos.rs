@@ -3,7 +3,7 @@
 
 use std::{
     ops::Range,
-    sync::{Arc, PoisonError},
+    sync::Arc,
     thread::sleep,
     time::{Duration, Instant},
 };
@@ -29,7 +29,7 @@ const PAUSE: u64 = 8000;
 
 pub(super) fn trials(suite: &Arc<Suite>) -> Vec<Trial> {
     let name = "chaos::no_key_has_two_owners_or_none_for_long_and_each_change_is_reconciled";
-    vec![suite.test(name, |control_plane| run(&mut control_plane.lock().unwrap_or_else(PoisonError::into_inner)))]
+    vec![suite.test(name, |control_plane| run(&mut control_plane.lock()))]
 }
 
 fn run(control_plane: &mut ControlPlane) -> Result<(), Failed> {

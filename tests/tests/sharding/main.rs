@@ -11,10 +11,11 @@ mod latency;
 mod programs;
 mod scaling;
 
-use std::{error::Error, process::ExitCode, sync::Mutex};
+use std::{error::Error, process::ExitCode};
 
 use envtest::ControlPlane;
 use libtest_mimic::Arguments;
+use parking_lot::Mutex;
 
 /// A trial restarts the API server, so it has the control plane for itself.
 type Suite = envtest::Suite<Mutex<ControlPlane>>;

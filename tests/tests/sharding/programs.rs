@@ -1,6 +1,6 @@
 //! Two programs with one name: the second is reported, and waits until the first has ended.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use envtest::ControlPlane;
 use fastrand::Rng;
@@ -16,7 +16,7 @@ const REASON: &str = "other replicas share 64 slots by uid of the controllers `c
 
 pub(super) fn trials(suite: &Arc<Suite>) -> Vec<Trial> {
     let name = "programs::a_second_program_with_the_name_of_another_one_is_reported_and_waits";
-    vec![suite.test(name, |control_plane| run(&control_plane.lock().unwrap_or_else(PoisonError::into_inner)))]
+    vec![suite.test(name, |control_plane| run(&control_plane.lock()))]
 }
 
 fn run(control_plane: &ControlPlane) -> Result<(), Failed> {

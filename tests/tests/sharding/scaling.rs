@@ -1,6 +1,6 @@
 //! Replicas are added to a running fleet, and removed from it.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use envtest::ControlPlane;
 use fastrand::Rng;
@@ -20,7 +20,7 @@ const FEW: usize = 2;
 
 pub(super) fn trials(suite: &Arc<Suite>) -> Vec<Trial> {
     let name = "scaling::a_replica_that_starts_or_ends_moves_only_its_slots";
-    vec![suite.test(name, |control_plane| run(&control_plane.lock().unwrap_or_else(PoisonError::into_inner)))]
+    vec![suite.test(name, |control_plane| run(&control_plane.lock()))]
 }
 
 fn run(control_plane: &ControlPlane) -> Result<(), Failed> {

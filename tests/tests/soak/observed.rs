@@ -1,10 +1,11 @@
 //! An informer of all objects, and what its handler received.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{Api, Client, Config};
 use kubewright_runtime::{CancellationToken, Event, HandlerRegistration, Memory, SharedInformer, informer};
+use parking_lot::Mutex;
 use tests::replica::{Error, OBSERVED};
 use tokio::task::JoinSet;
 
@@ -26,7 +27,7 @@ impl Observed {
         let received = Arc::new(Mutex::new(Versions::new()));
         let versions = Arc::clone(&received);
         let handler = informer.add_event_handler(move |event| {
-            let mut versions = versions.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut versions = versions.lock();
             let (name, version) = version(event.object());
             match event {
                 Event::Deleted { .. } => drop(versions.remove(&name)),
@@ -53,6 +54,6 @@ impl Observed {
 
     /// Returns the versions that the handler received last.
     pub(super) fn received(&self) -> Versions {
-        self.received.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.received.lock().clone()
     }
 }

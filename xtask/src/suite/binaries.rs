@@ -7,11 +7,12 @@ use std::{
     fmt,
     path::{Path, PathBuf},
     process::{Command, Stdio},
-    sync::{Mutex, PoisonError, mpsc},
+    sync::mpsc,
     thread,
     time::Instant,
 };
 
+use parking_lot::Mutex;
 use serde_json::Value;
 
 use crate::cargo;
@@ -125,7 +126,7 @@ pub(crate) fn run(selection: &[&str], env: &[(&str, &str)]) -> Totals {
             let (queue, library_path, sender) = (&queue, &library_path, sender.clone());
             scope.spawn(move || {
                 loop {
-                    let next = queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+                    let next = queue.lock().pop_front();
                     let Some(binary) = next else { break };
                     if sender.send(execute(&binary, library_path, env)).is_err() {
                         break;

@@ -1,10 +1,6 @@
 //! The builder of a manager: runnables, leader election, timeouts and metrics.
 
-use std::{
-    fmt,
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::{fmt, sync::Arc, time::Duration};
 
 use kube::Client;
 use kubewright_core::description::{OperatorDescription, Permission};
@@ -12,6 +8,7 @@ use kubewright_runtime::{
     LeaderElectionConfig, LeaderElector, Sharding,
     metrics::{MetricsProvider, PrometheusMetrics},
 };
+use parking_lot::Mutex;
 
 use super::{
     Manager, Plan, Timeouts,
@@ -267,7 +264,7 @@ impl ManagerBuilder {
         let graceful_shutdown = self.timeouts.graceful_shutdown;
         let manager = self.build()?;
         let mut description = OperatorDescription::default();
-        for runnable in manager.plan().iter().flat_map(|plan| &plan.runnables) {
+        for runnable in manager.plan.lock().iter().flat_map(|plan| &plan.runnables) {
             description.merge((runnable.describe)());
         }
         description.permissions.extend(lease.iter().flat_map(|lease| Permission::leader_election(lease)));

@@ -6,10 +6,12 @@
 use std::{
     fmt,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
 };
+
+use parking_lot::Mutex;
 
 /// The caches of one runnable.
 pub(super) struct CacheProbe {
@@ -40,7 +42,7 @@ impl Caches {
     }
 
     pub(super) fn add(&self, probe: Arc<CacheProbe>) {
-        self.probes().push(probe);
+        self.0.probes.lock().push(probe);
     }
 
     /// Checks the caches of a runnable. One that is outdated while others are up to date, such as that of a kind or a
@@ -61,18 +63,13 @@ impl Caches {
 
     fn is_any_up_to_date(&self) -> bool {
         // A check must not run with the lock.
-        let probes = self.probes().clone();
+        let probes = self.0.probes.lock().clone();
         probes.iter().any(|probe| (probe.is_any_up_to_date)())
-    }
-
-    /// Ignores poisoning: no panic can leave the list inconsistent.
-    fn probes(&self) -> MutexGuard<'_, Vec<Arc<CacheProbe>>> {
-        self.0.probes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl fmt::Debug for Caches {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Caches").field("runnables", &self.probes().len()).finish()
+        f.debug_struct("Caches").field("runnables", &self.0.probes.lock().len()).finish()
     }
 }

@@ -1,9 +1,8 @@
 //! The runnables of the leader: they run within the work of the elector, which cancels them if the lease is lost.
 
-use std::{
-    future::pending,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{future::pending, sync::Arc};
+
+use parking_lot::Mutex;
 
 use kubewright_runtime::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -40,7 +39,7 @@ impl Leader {
     async fn run(&self, leading: &CancellationToken, runnables: Vec<Registered>) {
         let (mut tasks, stop) = (Tasks::default(), leading.child_token());
         for runnable in runnables {
-            lock(&self.states).push(Arc::clone(&runnable.state));
+            self.states.lock().push(Arc::clone(&runnable.state));
             tasks.spawn_fenced(runnable, stop.clone(), self.running.token());
         }
         tokio::select! {
@@ -82,7 +81,7 @@ impl Leader {
     }
 
     pub(super) fn take_failure(&self) -> Option<ManagerError> {
-        lock(&self.failure).take()
+        self.failure.lock().take()
     }
 
     /// Waits until no runnable is running, and none can start.
@@ -93,7 +92,7 @@ impl Leader {
 
     /// Returns the names of the runnables that are running.
     pub(super) fn names(&self) -> Vec<String> {
-        let states = lock(&self.states);
+        let states = self.states.lock();
         states.iter().filter(|state| state.is_running()).map(|state| state.name.clone()).collect()
     }
 
@@ -105,15 +104,10 @@ impl Leader {
 
     /// Stores the first error, and logs others.
     fn record(&self, error: ManagerError) {
-        let mut failure = lock(&self.failure);
+        let mut failure = self.failure.lock();
         match &*failure {
             Some(_) => tracing::error!(%error, "a further error of the leader"),
             None => *failure = Some(error),
         }
     }
-}
-
-/// Ignores poisoning: no panic can leave the guarded data inconsistent.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

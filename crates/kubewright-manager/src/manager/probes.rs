@@ -3,13 +3,14 @@
 use std::{
     fmt,
     sync::{
-        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+        Arc, OnceLock,
         atomic::{AtomicBool, Ordering},
     },
 };
 
 use futures::future::BoxFuture;
 use kubewright_runtime::CancellationToken;
+use parking_lot::Mutex;
 use tokio::time::Instant;
 
 use super::{caches::CacheProbe, error::BoxError};
@@ -104,27 +105,27 @@ impl TaskState {
     }
 
     pub(super) fn set_running(&self) {
-        *self.phase() = Phase::Running;
+        *self.phase.lock() = Phase::Running;
     }
 
     pub(super) fn is_running(&self) -> bool {
-        *self.phase() == Phase::Running
+        *self.phase.lock() == Phase::Running
     }
 
     /// Marks the task as ended, unless it failed.
     pub(super) fn set_ended(&self) {
-        let mut phase = self.phase();
+        let mut phase = self.phase.lock();
         if !matches!(*phase, Phase::Failed(_)) {
             *phase = Phase::Ended;
         }
     }
 
     pub(super) fn fail(&self, reason: String) {
-        *self.phase() = Phase::Failed(reason);
+        *self.phase.lock() = Phase::Failed(reason);
     }
 
     pub(super) fn check_live(&self, check: Option<&CheckFn>) -> Result<(), String> {
-        let phase = self.phase().clone();
+        let phase = self.phase.lock().clone();
         match (phase, check) {
             (Phase::Failed(reason), _) => Err(reason),
             (Phase::Running, Some(check)) => check(),
@@ -134,11 +135,6 @@ impl TaskState {
 
     pub(super) fn check_ready(&self, check: &CheckFn) -> Result<(), String> {
         if self.is_running() { check() } else { Ok(()) }
-    }
-
-    /// Ignores poisoning: no panic can leave the phase inconsistent.
-    fn phase(&self) -> MutexGuard<'_, Phase> {
-        self.phase.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

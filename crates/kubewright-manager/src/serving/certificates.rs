@@ -7,16 +7,12 @@ mod pair;
 mod self_managed;
 mod self_signed;
 
-use std::{
-    fmt,
-    path::PathBuf,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{fmt, path::PathBuf, sync::Arc, time::Duration};
 
 use arc_swap::ArcSwapOption;
 use jiff::Timestamp;
 use kubewright_runtime::metrics::{Counter, Gauge, Metric, MetricsProvider, NoopMetrics};
+use parking_lot::Mutex;
 use rustls::{
     pki_types::CertificateDer,
     server::{ClientHello, ResolvesServerCert},
@@ -200,7 +196,7 @@ impl Certificates {
     /// with the label `name`, such as the name of the server.
     #[must_use]
     pub fn metrics(self, metrics: &dyn MetricsProvider, name: &str) -> Self {
-        let mut state = self.state();
+        let mut state = self.0.state.lock();
         state.reads = metrics.counter(READS, &[]);
         state.errors = metrics.counter(READ_ERRORS, &[]);
         state.expiration = metrics.gauge(EXPIRATION, &[("name", name)]);
@@ -230,7 +226,7 @@ impl Certificates {
     /// Returns the error of the last read or renewal; `None` if it succeeded.
     #[must_use]
     pub fn last_error(&self) -> Option<CertificateError> {
-        self.state().error.clone()
+        self.0.state.lock().error.clone()
     }
 
     /// Returns the end of the validity of the certificate in use; `None` if there is none.
@@ -252,7 +248,7 @@ impl Certificates {
         }
         loop {
             let interval = self.0.poll_interval;
-            let failed = self.state().error.is_some();
+            let failed = self.0.state.lock().error.is_some();
             sleep(if failed { interval.min(RETRY_INTERVAL) } else { interval }).await;
             let certificates = self.clone();
             // Reads block, and files can be on a slow file system.
@@ -269,7 +265,7 @@ impl Certificates {
             Source::SelfSigned(source) => self.renew(source),
             Source::Secret(_) => Ok(()),
         };
-        let mut state = self.state();
+        let mut state = self.0.state.lock();
         if let Err(error) = &result {
             // Each error is logged once, not at each poll.
             if state.error.as_ref().map(ToString::to_string) != Some(error.to_string()) {
@@ -282,14 +278,14 @@ impl Certificates {
     }
 
     fn reload(&self, files: &Files) -> Result<(), CertificateError> {
-        self.state().reads.add(1);
+        self.0.state.lock().reads.add(1);
         let contents = files.read()?;
         let digest = contents.digest();
-        if self.state().digest == digest {
+        if self.0.state.lock().digest == digest {
             return Ok(());
         }
         let pair = files.parse(&contents)?;
-        self.state().digest = digest;
+        self.0.state.lock().digest = digest;
         self.replace(pair);
         Ok(())
     }
@@ -310,14 +306,9 @@ impl Certificates {
     /// Uses the pair of a Secret from the next handshake on.
     fn replace_from_secret(&self, pair: Pair) {
         self.replace(pair);
-        let state = self.state();
+        let state = self.0.state.lock();
         state.reads.add(1);
         state.observe_expiration(self.not_after());
-    }
-
-    /// Ignores poisoning: the state is consistent between any two statements.
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

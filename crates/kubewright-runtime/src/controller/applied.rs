@@ -3,8 +3,9 @@
 use std::{
     hash::{DefaultHasher, Hash, Hasher},
     num::NonZeroUsize,
-    sync::{Mutex, MutexGuard, PoisonError},
 };
+
+use parking_lot::Mutex;
 
 use kubewright_core::wire::OmitNone;
 use lru::LruCache;
@@ -53,7 +54,7 @@ impl AppliedConfigurations {
 
     /// Returns whether applying the configuration to the cached object changes nothing.
     pub(super) fn is_unchanged<K: ApiObject>(&self, target: &Target, configuration: &Digest, cached: &K) -> bool {
-        let mut all = self.all();
+        let mut all = self.0.lock();
         let Some(applied) = all.get_mut(target).filter(|applied| applied.configuration == configuration.hash) else {
             return false;
         };
@@ -73,12 +74,7 @@ impl AppliedConfigurations {
     pub(super) fn record<K: ApiObject>(&self, target: Target, configuration: &Digest, result: &K) {
         let Some(hash) = configuration.result(&target, result) else { return };
         let version = result.meta().resource_version.clone();
-        self.all().put(target, Applied { configuration: configuration.hash, version, result: hash });
-    }
-
-    /// Ignores poisoning: no panic can leave the map inconsistent.
-    fn all(&self) -> MutexGuard<'_, LruCache<Target, Applied>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().put(target, Applied { configuration: configuration.hash, version, result: hash });
     }
 }
 

@@ -1,9 +1,8 @@
 //! The loop guard: recognises reconciliations that only the writes of the controller itself caused.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::HashMap, sync::Arc};
+
+use parking_lot::Mutex;
 
 use crate::{
     metrics::{Counter, Metric, MetricsProvider},
@@ -57,7 +56,7 @@ impl LoopGuard {
 
     /// Records an event: with the version of the reconciled object after an update, `None` for any other cause.
     pub(super) fn record_cause(&self, key: &ObjectKey, version: Option<&str>) {
-        let mut keys = self.keys();
+        let mut keys = self.keys.lock();
         let Some(causes) = keys.get_mut(key) else { return };
         match version {
             Some(version) if causes.events.len() < MAX_VERSIONS => causes.events.push(ResourceVersion::new(version)),
@@ -67,7 +66,7 @@ impl LoopGuard {
 
     /// Records a write to the reconciled object.
     pub(super) fn record_write(&self, key: &ObjectKey, version: &ResourceVersion) {
-        let mut keys = self.keys();
+        let mut keys = self.keys.lock();
         let Some(causes) = keys.get_mut(key) else { return };
         // A write that changes nothing returns the version that the reconciler has seen.
         if causes.written.len() < MAX_VERSIONS && !causes.seen.contains(version) && !causes.written.contains(version) {
@@ -77,7 +76,7 @@ impl LoopGuard {
 
     /// Starts the reconciliation of a key.
     pub(super) fn start(&self, key: &ObjectKey) {
-        let mut keys = self.keys();
+        let mut keys = self.keys.lock();
         let causes = keys.entry(key.clone()).or_default();
         causes.seen = std::mem::take(&mut causes.events);
         let written = std::mem::take(&mut causes.written);
@@ -91,7 +90,7 @@ impl LoopGuard {
 
     /// Ends the reconciliation of a key.
     pub(super) fn end(&self, key: &ObjectKey) {
-        let mut keys = self.keys();
+        let mut keys = self.keys.lock();
         let Some(causes) = keys.get_mut(key) else { return };
         if causes.written.is_empty() {
             keys.remove(key);
@@ -112,12 +111,7 @@ impl LoopGuard {
 
     /// Removes a key that this process does not reconcile anymore.
     pub(super) fn forget(&self, key: &ObjectKey) {
-        self.keys().remove(key);
-    }
-
-    /// Ignores poisoning: no panic can leave the causes inconsistent.
-    fn keys(&self) -> MutexGuard<'_, HashMap<ObjectKey, Causes>> {
-        self.keys.lock().unwrap_or_else(PoisonError::into_inner)
+        self.keys.lock().remove(key);
     }
 }
 
@@ -136,9 +130,9 @@ mod tests {
         for version in writes {
             guard.record_write(key, &ResourceVersion::new(version));
         }
-        let is_self_triggered = guard.keys()[key].is_self_triggered;
+        let is_self_triggered = guard.keys.lock()[key].is_self_triggered;
         guard.end(key);
-        (is_self_triggered, guard.keys().get(key).map_or(0, |causes| causes.rounds))
+        (is_self_triggered, guard.keys.lock().get(key).map_or(0, |causes| causes.rounds))
     }
 
     #[test]
@@ -147,7 +141,7 @@ mod tests {
         assert_eq!(reconcile(&guard, &key, &["2"]), (false, 0));
         guard.record_cause(&key, Some("2"));
         assert_eq!(reconcile(&guard, &key, &[]), (true, 0));
-        assert!(guard.keys().is_empty(), "it converged");
+        assert!(guard.keys.lock().is_empty(), "it converged");
     }
 
     #[test]
@@ -188,6 +182,6 @@ mod tests {
         let (guard, key) = guard();
         guard.record_cause(&key, Some("1"));
         assert_eq!(reconcile(&guard, &key, &[]), (false, 0));
-        assert!(guard.keys().is_empty());
+        assert!(guard.keys.lock().is_empty());
     }
 }

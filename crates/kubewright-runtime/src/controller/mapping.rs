@@ -1,11 +1,8 @@
 //! Maps the events of a watch to keys. A mapping that panics is retried, so that no key is lost.
 
-use std::{
-    collections::VecDeque,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{collections::VecDeque, sync::Arc, time::Duration};
 
+use parking_lot::Mutex;
 use tokio::{
     sync::Notify,
     time::{Instant, timeout_at},
@@ -188,7 +185,7 @@ impl<K> Default for Retries<K> {
 impl<K> Retries<K> {
     /// Adds a retry, unless the object waits for one. Returns the oldest retry if there are too many.
     fn push(&self, retry: Retry<K>) -> Option<Retry<K>> {
-        let mut waiting = self.waiting();
+        let mut waiting = self.waiting.lock();
         if waiting.iter().any(|known| Arc::ptr_eq(&known.object, &retry.object)) {
             return None;
         }
@@ -211,14 +208,9 @@ impl<K> Retries<K> {
 
     /// Removes a retry that is due, or returns the time of the next one.
     fn pop_due(&self, now: Instant) -> Result<Retry<K>, Option<Instant>> {
-        let mut waiting = self.waiting();
+        let mut waiting = self.waiting.lock();
         let due = waiting.iter().position(|retry| retry.at <= now);
         due.and_then(|due| waiting.remove(due)).ok_or_else(|| waiting.iter().map(|retry| retry.at).min())
-    }
-
-    /// Ignores poisoning: no panic can leave the retries inconsistent.
-    fn waiting(&self) -> MutexGuard<'_, VecDeque<Retry<K>>> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

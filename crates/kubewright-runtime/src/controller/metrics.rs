@@ -1,9 +1,8 @@
 //! The metrics of a controller, under the names of controller-runtime.
 
-use std::{
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
+
+use parking_lot::Mutex;
 
 use crate::metrics::{self, Counter, Gauge, Histogram, Metric, MetricsProvider};
 
@@ -103,7 +102,7 @@ impl ControllerMetrics {
 
     /// Sets the gauge under the lock, so that the last value set is the current one.
     fn update_active(&self, update: impl Fn(usize) -> usize) {
-        let mut active = self.active_count.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut active = self.active_count.lock();
         *active = update(*active);
         self.active.set(metrics::count(*active));
     }

@@ -1,13 +1,9 @@
 //! The writes of a controller: which caches must catch up before a key is reconciled again.
 
-use std::{
-    any::Any,
-    collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{any::Any, collections::HashMap, sync::Arc, time::Duration};
 
 use futures::future::BoxFuture;
+use parking_lot::Mutex;
 use tokio::time::{Instant, sleep_until};
 
 use super::{gate::Gate, loop_guard::LoopGuard, write_layer::Write};
@@ -110,7 +106,7 @@ impl OwnWrites {
     }
 
     fn add(&self, key: &ObjectKey, write: PendingWrite) {
-        let mut pending = self.pending();
+        let mut pending = self.pending.lock();
         let writes = pending.by_key.entry(key.clone()).or_default();
         writes.retain(|other| (other.kind, &other.object) != (write.kind, &write.object));
         writes.push(write);
@@ -124,16 +120,11 @@ impl OwnWrites {
         let now = Instant::now();
         writes.iter().all(|write| write.deadline <= now || self.kinds[write.kind].is_caught_up(&write.object))
     }
-
-    /// Ignores poisoning: no panic can leave the writes inconsistent.
-    fn pending(&self) -> MutexGuard<'_, Pending> {
-        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Gate for Arc<OwnWrites> {
     fn is_open(&self, key: &ObjectKey) -> bool {
-        let mut pending = self.pending();
+        let mut pending = self.pending.lock();
         let is_open = pending.by_key.get(key).is_none_or(|writes| self.all_caught_up(writes));
         if is_open {
             pending.by_key.remove(key);
@@ -142,7 +133,7 @@ impl Gate for Arc<OwnWrites> {
     }
 
     fn wait(&self, key: &ObjectKey) -> BoxFuture<'_, ()> {
-        let writes = self.pending().by_key.get(key).cloned().unwrap_or_default();
+        let writes = self.pending.lock().by_key.get(key).cloned().unwrap_or_default();
         Box::pin(async move {
             for write in writes {
                 tokio::select! {

@@ -2,11 +2,12 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    sync::{Arc, Weak},
 };
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kubewright_core::description::KindDescription;
+use parking_lot::Mutex;
 
 use super::{mapping::Target, trigger::Change};
 use crate::{
@@ -62,24 +63,19 @@ impl ShardedKeys {
         let slot = field.slot_of(meta);
         let is_owned = self.sharding.ownership().is_active(slot);
         if is_owned && field.slot_of_key(key).is_none() {
-            self.deleted().insert(key.clone(), slot);
+            self.deleted.lock().insert(key.clone(), slot);
         }
         is_owned
     }
 
     /// Removes what is recorded about a key that is done, or that this replica does not process.
     pub(super) fn forget(&self, key: &ObjectKey) {
-        self.deleted().remove(key);
+        self.deleted.lock().remove(key);
     }
 
     fn slot(&self, key: &ObjectKey) -> Option<Slot> {
         let by_key = self.sharding.field().slot_of_key(key);
-        by_key.or_else(|| (self.slot_in_cache)(key)).or_else(|| self.deleted().get(key).copied())
-    }
-
-    /// Ignores poisoning: no panic can leave the map inconsistent.
-    fn deleted(&self) -> MutexGuard<'_, HashMap<ObjectKey, Slot>> {
-        self.deleted.lock().unwrap_or_else(PoisonError::into_inner)
+        by_key.or_else(|| (self.slot_in_cache)(key)).or_else(|| self.deleted.lock().get(key).copied())
     }
 }
 

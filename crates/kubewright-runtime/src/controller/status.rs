@@ -4,12 +4,13 @@ use std::{
     collections::BTreeMap,
     fmt,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
 };
 
+use parking_lot::Mutex;
 use tokio::time::Instant;
 
 use super::watch::Subscription;
@@ -123,21 +124,16 @@ impl Processing {
 
     /// Records a key as being processed until the guard is dropped.
     pub(super) fn start<'a>(&'a self, key: &'a ObjectKey) -> ProcessingGuard<'a> {
-        self.lock().insert(key.clone(), Instant::now());
+        self.keys.lock().insert(key.clone(), Instant::now());
         ProcessingGuard { processing: self, key }
     }
 
     pub(super) fn keys(&self) -> Vec<ObjectKey> {
-        self.lock().keys().cloned().collect()
+        self.keys.lock().keys().cloned().collect()
     }
 
     fn oldest(&self) -> Option<(ObjectKey, Instant)> {
-        self.lock().iter().min_by_key(|(_, started)| **started).map(|(key, started)| (key.clone(), *started))
-    }
-
-    /// Ignores poisoning: no panic can leave the map inconsistent.
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<ObjectKey, Instant>> {
-        self.keys.lock().unwrap_or_else(PoisonError::into_inner)
+        self.keys.lock().iter().min_by_key(|(_, started)| **started).map(|(key, started)| (key.clone(), *started))
     }
 }
 
@@ -156,7 +152,7 @@ pub(super) struct ProcessingGuard<'a> {
 
 impl Drop for ProcessingGuard<'_> {
     fn drop(&mut self) {
-        self.processing.lock().remove(self.key);
+        self.processing.keys.lock().remove(self.key);
     }
 }
 

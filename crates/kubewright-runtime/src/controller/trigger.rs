@@ -1,11 +1,8 @@
 //! Triggers: why keys are in the queue, for the spans of their reconciliations.
 
-use std::{
-    collections::HashMap,
-    fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::HashMap, fmt, sync::Arc};
 
+use parking_lot::Mutex;
 use tracing::level_filters::LevelFilter;
 
 use crate::object::ObjectKey;
@@ -80,30 +77,25 @@ impl Triggers {
     /// Records an event for a key, before the key is added to the queue.
     pub(super) fn record_event(&self, key: &ObjectKey, kind: &Arc<str>, change: Change) {
         if is_enabled() {
-            self.triggers().insert(key.clone(), Trigger::Event(Arc::clone(kind), change));
+            self.0.lock().insert(key.clone(), Trigger::Event(Arc::clone(kind), change));
         }
     }
 
     /// Records that a key is requeued, unless there was an event since the start of its reconciliation.
     pub(super) fn record_requeue(&self, key: &ObjectKey, trigger: Trigger) {
         if is_enabled() {
-            self.triggers().entry(key.clone()).or_insert(trigger);
+            self.0.lock().entry(key.clone()).or_insert(trigger);
         }
     }
 
     /// Removes the trigger of a key whose reconciliation starts.
     pub(super) fn take(&self, key: &ObjectKey) -> Trigger {
-        let mut triggers = self.triggers();
+        let mut triggers = self.0.lock();
         let trigger = triggers.remove(key).unwrap_or_default();
         if triggers.is_empty() && triggers.capacity() > RETAINED_CAPACITY {
             *triggers = HashMap::new();
         }
         trigger
-    }
-
-    /// Ignores poisoning: no panic can leave the triggers inconsistent.
-    fn triggers(&self) -> MutexGuard<'_, HashMap<ObjectKey, Trigger>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -147,9 +139,9 @@ mod tests {
             let triggers = Triggers::default();
             let keys: Vec<_> = (0..5000).map(|number| ObjectKey::cluster(&number.to_string())).collect();
             keys.iter().for_each(|key| triggers.record_event(key, &kind(), Change::Initial));
-            assert_eq!(triggers.triggers().len(), keys.len());
+            assert_eq!(triggers.0.lock().len(), keys.len());
             keys.iter().for_each(|key| drop(triggers.take(key)));
-            assert!(triggers.triggers().capacity() <= RETAINED_CAPACITY, "{}", triggers.triggers().capacity());
+            assert!(triggers.0.lock().capacity() <= RETAINED_CAPACITY, "{}", triggers.0.lock().capacity());
         });
     }
 }

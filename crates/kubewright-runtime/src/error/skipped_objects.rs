@@ -1,9 +1,8 @@
 //! Objects that are skipped: they cannot be decoded, or their transform panics.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::BTreeMap, sync::Arc};
+
+use parking_lot::Mutex;
 
 use super::ObjectError;
 use crate::object::ObjectKey;
@@ -25,18 +24,18 @@ struct Skipped {
 impl SkippedObjects {
     /// Adds an object, or replaces its error. Returns whether it was not in the set.
     pub(crate) fn insert(&self, key: ObjectKey, error: ObjectError) -> bool {
-        self.lock().insert(key, Some(error))
+        self.0.lock().insert(key, Some(error))
     }
 
     /// Removes an object that was decoded or deleted. Returns whether it was skipped.
     pub(crate) fn remove(&self, key: impl FnOnce() -> ObjectKey) -> bool {
-        let mut skipped = self.lock();
+        let mut skipped = self.0.lock();
         !skipped.objects.is_empty() && skipped.remove(&key())
     }
 
     /// Removes all objects of a namespace, or of all namespaces. Returns whether there were any.
     pub(crate) fn clear(&self, namespace: Option<&str>) -> bool {
-        let mut skipped = self.lock();
+        let mut skipped = self.0.lock();
         let before = skipped.objects.len();
         skipped.objects.retain(|key, _| namespace.is_some_and(|namespace| key.namespace() != namespace));
         skipped.errors = skipped.objects.values().flatten().count();
@@ -45,8 +44,8 @@ impl SkippedObjects {
 
     /// Adds the objects of another set, and calls a function for each.
     pub(crate) fn append(&self, other: Self, each: impl Fn()) {
-        let Skipped { objects, .. } = std::mem::take(&mut *other.lock());
-        let mut skipped = self.lock();
+        let Skipped { objects, .. } = std::mem::take(&mut *other.0.lock());
+        let mut skipped = self.0.lock();
         for (key, error) in objects {
             each();
             skipped.insert(key, error);
@@ -54,17 +53,12 @@ impl SkippedObjects {
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.lock().objects.len()
+        self.0.lock().objects.len()
     }
 
     /// Returns the stored errors, by object.
     pub(crate) fn errors(&self) -> Vec<ObjectError> {
-        self.lock().objects.values().flatten().cloned().collect()
-    }
-
-    /// Ignores poisoning: no panic can leave the set inconsistent.
-    fn lock(&self) -> MutexGuard<'_, Skipped> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().objects.values().flatten().cloned().collect()
     }
 }
 

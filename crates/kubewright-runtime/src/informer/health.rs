@@ -1,10 +1,8 @@
 //! The health of an informer: failed requests, panics of user code, and whether it has synced or ended.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::collections::BTreeMap;
 
+use parking_lot::Mutex;
 use tokio::sync::watch;
 
 use super::config::InformerFailed;
@@ -64,7 +62,7 @@ impl Health {
 
     /// Returns whether the last requests of this number of reflectors were forbidden.
     pub(super) fn is_forbidden(&self, reflectors: usize) -> bool {
-        let forbidden = self.problems().requests.values().filter(|error| error.is_forbidden).count();
+        let forbidden = self.problems.lock().requests.values().filter(|error| error.is_forbidden).count();
         forbidden > 0 && forbidden >= reflectors
     }
 
@@ -80,16 +78,16 @@ impl Health {
     /// Marks the informer as failed. The first failure is stored.
     pub(super) fn fail(&self, failure: InformerFailed) {
         tracing::error!(error = %failure, "an informer failed");
-        self.problems().failure.get_or_insert(failure);
+        self.problems.lock().failure.get_or_insert(failure);
         self.advance(|_| true, Stage::Ended);
     }
 
     pub(super) fn failure(&self) -> Option<InformerFailed> {
-        self.problems().failure.clone()
+        self.problems.lock().failure.clone()
     }
 
     pub(super) fn request_failed(&self, source: usize, text: String, is_forbidden: bool) {
-        self.problems().requests.insert(source, RequestError { text, is_forbidden });
+        self.problems.lock().requests.insert(source, RequestError { text, is_forbidden });
         if is_forbidden {
             // Callers of `wait_for_sync_or_forbidden` check again.
             self.stage.send_modify(|_| {});
@@ -97,19 +95,19 @@ impl Health {
     }
 
     pub(super) fn user_code_panicked(&self, panic: String) {
-        self.problems().panic = Some(panic);
+        self.problems.lock().panic = Some(panic);
     }
 
     /// Clears the errors before an event of a reflector.
     pub(super) fn event_received(&self, source: usize) {
-        let mut problems = self.problems();
+        let mut problems = self.problems.lock();
         problems.requests.remove(&source);
         problems.panic = None;
     }
 
     /// Returns the failure, the errors of requests, the skipped objects or the last panic.
     pub(super) fn last_error_with(&self, skipped: impl FnOnce() -> Option<String>) -> Option<String> {
-        let problems = self.problems();
+        let problems = self.problems.lock();
         if let Some(failure) = &problems.failure {
             return Some(failure.to_string());
         }
@@ -120,11 +118,6 @@ impl Health {
 
     fn advance(&self, can_advance: impl Fn(Stage) -> bool, next: Stage) {
         self.stage.send_if_modified(|stage| can_advance(*stage) && std::mem::replace(stage, next) != next);
-    }
-
-    /// Ignores poisoning: no panic can leave the problems inconsistent.
-    fn problems(&self) -> MutexGuard<'_, Problems> {
-        self.problems.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::{
     fmt,
     sync::{
-        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+        Arc, OnceLock,
         atomic::{AtomicU64, Ordering},
     },
     task::{Context, Poll},
@@ -11,6 +11,7 @@ use std::{
 };
 
 use futures::task::AtomicWaker;
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::watch;
 
 use super::{
@@ -83,7 +84,7 @@ impl Listener {
 
     /// Queues an event.
     pub(super) fn push(&self, key: &ObjectKey, event: Event<dyn AnyStored>) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if state.is_closed {
             return;
         }
@@ -98,7 +99,7 @@ impl Listener {
 
     /// Queues an object for a resync, unless an event of it is pending.
     pub(super) fn push_resync(&self, key: &ObjectKey, object: &Arc<dyn AnyStored>) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if !state.is_closed {
             state.queue.push_resync(key, object);
             self.update_stage(state);
@@ -107,7 +108,7 @@ impl Listener {
 
     /// Marks that all initial objects were pushed.
     pub(super) fn initial_list_pushed(&self) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.is_initial_list_pushed = true;
         self.update_stage(state);
     }
@@ -115,7 +116,7 @@ impl Listener {
     /// Returns the next item and marks the previous one as processed. `None` when the listener is closed.
     pub(super) fn poll_next(&self, context: &mut Context<'_>) -> Poll<Option<PendingChange<dyn AnyStored>>> {
         self.waker.register(context.waker());
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let next = if state.is_closed { None } else { state.queue.pop() };
         state.processing = next.as_ref().map(PendingChange::is_initial);
         let is_closed = state.is_closed;
@@ -128,12 +129,12 @@ impl Listener {
 
     /// Closes the listener and drops its pending items.
     pub(super) fn close(&self) {
-        self.close_with(self.state());
+        self.close_with(self.state.lock());
     }
 
     /// Closes the listener after its receiver was dropped.
     pub(super) fn receiver_dropped(&self) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.processing = None;
         self.close_with(state);
     }
@@ -156,11 +157,11 @@ impl Listener {
     }
 
     pub(super) fn pending(&self) -> usize {
-        self.state().queue.len()
+        self.state.lock().queue.len()
     }
 
     pub(super) fn is_closed(&self) -> bool {
-        self.state().is_closed
+        self.state.lock().is_closed
     }
 
     fn close_with(&self, mut state: MutexGuard<'_, State>) {
@@ -188,11 +189,6 @@ impl Listener {
         if is_ready || is_changed {
             self.waker.wake();
         }
-    }
-
-    /// Ignores poisoning: no panic can leave the state inconsistent.
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Merges the watches of several namespaces.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use parking_lot::Mutex;
 
 use crate::{
     memory::Stored,
@@ -59,7 +59,7 @@ impl<K: ApiObject> NamespaceMerger<K> {
         if self.namespaces.len() == 1 {
             return Some(Merged { event, versions });
         }
-        let mut progress = self.progress();
+        let mut progress = self.progress.lock();
         match event {
             StoredEvent::Replaced { objects, .. } if !progress.is_complete => {
                 *progress.sources.get_mut(source)? = Source::Listed;
@@ -82,15 +82,10 @@ impl<K: ApiObject> NamespaceMerger<K> {
     /// Stops waiting for the first list of a reflector, which is forbidden. Returns the first list of the others, if
     /// they waited for it.
     pub(super) fn exclude(&self, source: usize) -> Option<Merged<K>> {
-        let mut progress = self.progress();
+        let mut progress = self.progress.lock();
         let state = progress.sources.get_mut(source).filter(|state| **state == Source::Pending)?;
         *state = Source::Excluded;
         progress.complete()
-    }
-
-    /// Ignores poisoning: no panic can leave the progress inconsistent.
-    fn progress(&self) -> MutexGuard<'_, Progress<K>> {
-        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -12,7 +12,6 @@ use super::{
     Config, Shared,
     config::{ErrorHandler, InformerFailed},
     event::Event,
-    lock,
     metrics::MetricsConfig,
     namespace_merger::Merged,
     shared_processor::AnyStore,
@@ -30,7 +29,7 @@ const MAX_NAMED_OBJECTS: usize = 3;
 
 impl<K: ApiObject> Shared<K> {
     pub(super) async fn run(&self, cancelled: CancellationToken) -> Result<(), InformerFailed> {
-        let config = lock(&self.config).take();
+        let config = self.config.lock().take();
         let Some(config) = config else {
             tracing::warn!(resource = resource_name::<K>(), "the informer was already started and is not run again");
             return Ok(());

@@ -3,10 +3,11 @@
 use std::{
     fmt,
     pin::Pin,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    sync::{Arc, Weak},
     time::{Duration, Instant},
 };
 
+use parking_lot::Mutex;
 use tokio::runtime::Handle;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
@@ -95,7 +96,7 @@ impl SharedProcessor {
         mut options: ListenerOptions,
         is_stream: bool,
     ) -> Result<Receiver, Stopped> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if matches!(state.phase, Phase::Stopped) {
             return Err(Stopped { resource: self.resource.clone() });
         }
@@ -132,7 +133,7 @@ impl SharedProcessor {
 
     /// Spawns the task of a listener now, or when the informer runs.
     fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
-        match &mut self.state().phase {
+        match &mut self.state.lock().phase {
             Phase::New(waiting) => waiting.push(Box::pin(task)),
             Phase::Running { runtime, tasks, .. } => drop(tasks.spawn_on(task, runtime)),
             Phase::Stopped => {}
@@ -150,7 +151,7 @@ impl SharedProcessor {
         let metrics = metrics.map(InformerMetrics::new);
         let this: Weak<dyn Refresh> = Arc::<Self>::downgrade(self);
         metrics.iter().for_each(|metrics| metrics.provider().register_refresh(Weak::clone(&this)));
-        let mut state = self.state();
+        let mut state = self.state.lock();
         metrics.iter().for_each(|metrics| state.listeners.iter().for_each(|listener| listener.set_metrics(metrics)));
         (state.metrics, state.name) = (metrics, name);
         let Phase::New(waiting) = &mut state.phase else { return None };
@@ -162,7 +163,7 @@ impl SharedProcessor {
 
     /// Changes the store and distributes the changes to every listener.
     pub(super) fn distribute(&self, change: impl FnOnce(Distribute<'_>)) {
-        let state = self.state();
+        let state = self.state.lock();
         let start = state.metrics.as_ref().map(|_| Instant::now());
         change(&mut |key, event| {
             state.listeners.iter().for_each(|listener| listener.push(key, event.clone()));
@@ -175,20 +176,20 @@ impl SharedProcessor {
 
     /// Marks the initial list as stored and distributed.
     pub(super) fn mark_synced(&self) {
-        let state = self.state();
+        let state = self.state.lock();
         state.listeners.iter().for_each(|listener| listener.initial_list_pushed());
         self.health.mark_synced();
     }
 
     /// Sends every object to a listener again.
     pub(super) fn resync(&self, listener: &Listener) {
-        let _no_change_between = self.state();
+        let _no_change_between = self.state.lock();
         self.push_all(&[listener]);
     }
 
     /// Sends every object to the listeners with a resync period, after a relist.
     pub(super) fn resync_all(&self) {
-        let state = self.state();
+        let state = self.state.lock();
         let listeners = state.listeners.iter().map(Arc::as_ref).filter(|listener| listener.resync.is_some());
         self.push_all(&listeners.collect::<Vec<_>>());
     }
@@ -207,20 +208,20 @@ impl SharedProcessor {
     pub(super) fn report_panic(&self, panicked: &UserCodePanicked) {
         tracing::error!(resource = self.resource, error = %panicked, "user code panicked");
         self.health.user_code_panicked(panicked.to_string());
-        self.state().metrics.iter().for_each(|metrics| metrics.user_code_panicked());
+        self.state.lock().metrics.iter().for_each(|metrics| metrics.user_code_panicked());
     }
 
     /// Stops the informer because it failed.
     pub(super) fn abort(&self, reason: String) {
         self.fail(reason);
-        if let Phase::Running { cancelled, .. } = &self.state().phase {
+        if let Phase::Running { cancelled, .. } = &self.state.lock().phase {
             cancelled.cancel();
         }
     }
 
     /// Marks the informer as failed.
     pub(super) fn fail(&self, reason: String) {
-        let name = self.state().name.clone();
+        let name = self.state.lock().name.clone();
         self.health.fail(InformerFailed { resource: self.resource.clone(), name, reason });
     }
 
@@ -229,12 +230,12 @@ impl SharedProcessor {
     }
 
     pub(super) fn set_default_resync(&self, period: Option<Duration>) {
-        self.state().default_resync = period;
+        self.state.lock().default_resync = period;
     }
 
     /// Returns why the informer distributes nothing; `None` while it runs.
     pub(super) fn idle_reason(&self) -> Option<&'static str> {
-        match self.state().phase {
+        match self.state.lock().phase {
             Phase::New(_) => Some("not started"),
             Phase::Running { .. } => None,
             Phase::Stopped => Some("stopped"),
@@ -244,17 +245,13 @@ impl SharedProcessor {
     /// Closes all listeners and rejects new ones.
     pub(super) fn stop(&self) {
         let (phase, listeners) = {
-            let mut state = self.state();
+            let mut state = self.state.lock();
             (std::mem::replace(&mut state.phase, Phase::Stopped), std::mem::take(&mut state.listeners))
         };
         listeners.iter().for_each(|listener| listener.close());
         drop(phase);
         self.health.mark_stopped();
         self.store.stop();
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        lock(&self.state)
     }
 }
 
@@ -280,7 +277,7 @@ impl State {
 /// Updates the number of pending events, which decreases without an event of the informer.
 impl Refresh for SharedProcessor {
     fn refresh(&self) {
-        let state = self.state();
+        let state = self.state.lock();
         state.metrics.iter().for_each(|metrics| state.update_metrics(metrics, self.store.as_ref()));
         state.listeners.iter().for_each(|listener| listener.update_metrics());
     }
@@ -294,15 +291,10 @@ impl Drop for SharedProcessor {
 
 impl fmt::Debug for SharedProcessor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let listeners = &self.state().listeners;
+        let listeners = &self.state.lock().listeners;
         f.debug_struct("SharedProcessor")
             .field("resource", &self.resource)
             .field("listeners", listeners)
             .finish_non_exhaustive()
     }
-}
-
-/// Ignores poisoning: no panic can leave the guarded data inconsistent.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,10 +1,8 @@
 //! The status of an elector: the observed leader, and whether the elector is overdue.
 
-use std::{
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
+use parking_lot::Mutex;
 use tokio::{sync::watch, time::Instant};
 
 use super::work::Fence;
@@ -72,7 +70,7 @@ impl LeaderStatus {
     /// # Errors
     /// Fails if the leader did not renew, or a candidate made no attempt, for the lease duration and the tolerance.
     pub fn check(&self, tolerance: Duration) -> Result<(), LeaseOverdue> {
-        let Some(Due { by, is_leader }) = *self.due() else { return Ok(()) };
+        let Some(Due { by, is_leader }) = *self.0.due.lock() else { return Ok(()) };
         let overdue = Instant::now().saturating_duration_since(by);
         match overdue > tolerance {
             true => Err(LeaseOverdue { lease: self.0.lease.clone(), is_leader, overdue }),
@@ -99,17 +97,12 @@ impl LeaderStatus {
 
     /// Sets when the elector must have made progress.
     pub(super) fn set_due(&self, by: Instant, is_leader: bool) {
-        *self.due() = Some(Due { by, is_leader });
+        *self.0.due.lock() = Some(Due { by, is_leader });
     }
 
     /// Returns a guard that marks the elector as not running when it is dropped.
     pub(super) fn running(&self) -> RunningGuard {
         RunningGuard(self.clone())
-    }
-
-    /// Ignores poisoning: a single value cannot be inconsistent.
-    fn due(&self) -> MutexGuard<'_, Option<Due>> {
-        self.0.due.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -118,7 +111,7 @@ pub(super) struct RunningGuard(LeaderStatus);
 
 impl Drop for RunningGuard {
     fn drop(&mut self) {
-        *self.0.due() = None;
+        *self.0.0.due.lock() = None;
         self.0.0.fence.close();
     }
 }

@@ -3,12 +3,13 @@
 use std::{
     borrow::Borrow,
     sync::{
-        Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLockReadGuard,
+        Arc, OnceLock,
         atomic::{AtomicU64, Ordering},
     },
 };
 
 use kube::Resource;
+use parking_lot::{Mutex, RwLockReadGuard};
 
 use super::{
     compact_object::CompactObject,
@@ -102,7 +103,7 @@ impl<K: Resource> Codec<K> {
     }
 
     fn encode(&self, object: &K, text: Option<&[u8]>) -> Option<PackedObject> {
-        let mut encoder = lock(&self.encoder);
+        let mut encoder = self.encoder.lock();
         if encoder.is_disabled {
             return None;
         }
@@ -153,7 +154,7 @@ impl<K> Codec<K> {
         let EncodedJson { encoding, bytes, len } = packed.json();
         let key = || ObjectKey::namespaced(packed.namespace(), packed.name());
         let failed = |message| ObjectError::Decode { object: key(), field: String::new(), message };
-        let mut decompressor = lock(&self.decompressors).pop().unwrap_or_default();
+        let mut decompressor = self.decompressors.lock().pop().unwrap_or_default();
         let result = match decompressor.decompress(encoding, bytes, len, self.dictionary.get()) {
             Ok(json) => match (self.deserialize)(json) {
                 Ok(result) => result.map_err(|skipped| skipped.error),
@@ -161,7 +162,7 @@ impl<K> Codec<K> {
             },
             Err(message) => Err(failed(message.to_owned())),
         };
-        let mut idle = lock(&self.decompressors);
+        let mut idle = self.decompressors.lock();
         if idle.len() < MAX_IDLE_DECOMPRESSORS {
             idle.push(decompressor);
         }
@@ -202,9 +203,4 @@ impl Encoder {
         let (received, serialized) = self.sampled;
         !self.compressor.is_sampling() && serialized * 8 >= received * 7
     }
-}
-
-/// Ignores poisoning: no panic can leave the guarded data inconsistent.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

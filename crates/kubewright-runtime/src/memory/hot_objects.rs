@@ -1,8 +1,9 @@
 //! A bounded cache of decoded objects.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use lru::LruCache;
+use parking_lot::Mutex;
 
 /// The maximum size of all objects together, in bytes of JSON.
 const CAPACITY: usize = 2 << 20;
@@ -32,13 +33,13 @@ impl<K> Default for HotObjects<K> {
 
 impl<K> HotObjects<K> {
     pub(super) fn get(&self, id: u64) -> Option<Arc<K>> {
-        self.lock().objects.get(&id).map(|hot| Arc::clone(&hot.object))
+        self.0.lock().objects.get(&id).map(|hot| Arc::clone(&hot.object))
     }
 
     /// Returns whether an object with this length of JSON can be added without evicting others.
     pub(super) fn has_room(&self, json_len: usize) -> bool {
         let size = json_len.saturating_add(OVERHEAD);
-        size <= MAX_SIZE && self.lock().size + size <= CAPACITY
+        size <= MAX_SIZE && self.0.lock().size + size <= CAPACITY
     }
 
     /// Adds an object, and evicts those that were not read for the longest time.
@@ -48,7 +49,7 @@ impl<K> HotObjects<K> {
             return;
         }
         let mut removed = Vec::new();
-        let mut state = self.lock();
+        let mut state = self.0.lock();
         state.size += size;
         removed.extend(state.objects.put(id, HotObject { object, size }).inspect(|known| state.size -= known.size));
         while state.size > CAPACITY {
@@ -63,7 +64,7 @@ impl<K> HotObjects<K> {
 
     /// Removes an object whose state is no longer referred to.
     pub(super) fn remove(&self, id: u64) {
-        let mut state = self.lock();
+        let mut state = self.0.lock();
         let removed = state.objects.pop(&id).inspect(|known| state.size -= known.size);
         drop(state);
         drop(removed);
@@ -72,13 +73,8 @@ impl<K> HotObjects<K> {
     /// Returns the number of objects and their size.
     #[cfg(test)]
     pub(super) fn len(&self) -> (usize, usize) {
-        let state = self.lock();
+        let state = self.0.lock();
         (state.objects.len(), state.size)
-    }
-
-    /// Ignores poisoning: no panic can leave the cache inconsistent.
-    fn lock(&self) -> MutexGuard<'_, State<K>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

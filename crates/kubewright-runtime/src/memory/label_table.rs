@@ -1,12 +1,9 @@
 //! The labels of compact objects: pairs that several objects have are stored once.
 
-use std::{
-    collections::BTreeMap,
-    hash::BuildHasher,
-    sync::{PoisonError, RwLock, RwLockReadGuard},
-};
+use std::{collections::BTreeMap, hash::BuildHasher};
 
 use hashbrown::{DefaultHashBuilder, HashTable};
+use parking_lot::{RwLock, RwLockReadGuard};
 
 /// The maximum number of shared pairs. Of a kind with more, the first ones are shared.
 const MAX_PAIRS: u16 = 4096;
@@ -31,7 +28,7 @@ impl LabelTable {
     /// Appends labels to the bytes of an object: for each pair its number, or the pair itself. Returns `false` if this
     /// is not possible, because a text contains [`END`].
     pub(super) fn encode(&self, labels: &BTreeMap<String, String>, bytes: &mut Vec<u8>) -> bool {
-        let mut shared = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let mut shared = self.0.write();
         let mut pair = String::new();
         for (key, value) in labels {
             if key.contains(END) || value.contains(END) {
@@ -53,7 +50,7 @@ impl LabelTable {
 
     /// Returns the pairs for reading labels.
     pub(super) fn read(&self) -> RwLockReadGuard<'_, SharedPairs> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner)
+        self.0.read()
     }
 }
 

@@ -4,9 +4,10 @@ use std::{
     collections::BTreeMap,
     fmt,
     mem::discriminant,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak, atomic::AtomicU64},
+    sync::{Arc, Weak, atomic::AtomicU64},
 };
 
+use parking_lot::Mutex;
 use prometheus_client::{
     collector::Collector,
     encoding::{DescriptorEncoder, EncodeMetric, MetricEncoder, text},
@@ -85,7 +86,7 @@ impl PrometheusMetrics {
 
     /// Returns the time series of these labels, creating it if needed; `None` if the metric has another type.
     fn time_series(&self, metric: Metric, labels: Labels<'_>, new: TimeSeries) -> Option<TimeSeries> {
-        let mut families = self.families();
+        let mut families = self.0.lock();
         let family = families
             .by_name
             .entry(metric.name)
@@ -102,11 +103,6 @@ impl PrometheusMetrics {
             false => exact,
         };
         Some(family.series.entry(labels).or_insert(new).clone())
-    }
-
-    /// Ignores poisoning: no panic can leave the families inconsistent.
-    fn families(&self) -> MutexGuard<'_, Families> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -138,7 +134,7 @@ impl MetricsProvider for PrometheusMetrics {
     }
 
     fn remove_gauge(&self, metric: Metric, labels: Labels<'_>) {
-        let (mut families, labels) = (self.families(), label_set(labels));
+        let (mut families, labels) = (self.0.lock(), label_set(labels));
         let Some(family) = families.by_name.get_mut(metric.name) else { return };
         if matches!(family.series.get(&labels), Some(TimeSeries::Gauge(_))) {
             family.series.remove(&labels);
@@ -146,7 +142,7 @@ impl MetricsProvider for PrometheusMetrics {
     }
 
     fn register_refresh(&self, refresh: Weak<dyn Refresh>) {
-        let mut families = self.families();
+        let mut families = self.0.lock();
         families.refresh.retain(|known| known.strong_count() > 0);
         families.refresh.push(refresh);
     }
@@ -155,9 +151,9 @@ impl MetricsProvider for PrometheusMetrics {
 impl Collector for PrometheusMetrics {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
         // A refresh can create time series, so it runs before the lock is taken.
-        let refresh: Vec<_> = self.families().refresh.iter().filter_map(Weak::upgrade).collect();
+        let refresh: Vec<_> = self.0.lock().refresh.iter().filter_map(Weak::upgrade).collect();
         refresh.iter().for_each(|refresh| refresh.refresh());
-        let families = self.families();
+        let families = self.0.lock();
         families.by_name.iter().try_for_each(|(name, family)| family.encode(name, &mut encoder))
     }
 }
@@ -293,7 +289,7 @@ mod tests {
         struct Age(Arc<dyn Gauge>, Mutex<f64>);
         impl Refresh for Age {
             fn refresh(&self) {
-                let mut age = self.1.lock().unwrap();
+                let mut age = self.1.lock();
                 *age += 1.0;
                 self.0.set(*age);
             }

@@ -1,11 +1,9 @@
 //! When the API server last responded to a reflector, since when its requests fail, and the progress of its list, for
 //! health checks.
 
-use std::{
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
+use parking_lot::Mutex;
 use tokio::time::Instant;
 
 use crate::metrics::Gauge;
@@ -46,7 +44,7 @@ impl Activity {
     pub(super) fn start(&self, request_timeout: Duration, failing: Arc<dyn Gauge>) -> ActivityGuard {
         let limit = request_timeout.saturating_add(BOOKMARK_INTERVAL);
         let (last_response, progressed) = (Instant::now(), Instant::now());
-        *self.lock() =
+        *self.0.lock() =
             Some(Running { last_response, failing_since: None, listed: 0, progressed, limit, is_paused: false });
         failing.set(0.0);
         ActivityGuard { activity: self.clone(), failing }
@@ -60,30 +58,25 @@ impl Activity {
 
     /// Returns how long the server has not responded, if that exceeds the limit.
     pub(crate) fn silence(&self) -> Option<Silence> {
-        let Running { last_response, limit, .. } = self.lock().filter(|running| !running.is_paused)?;
+        let Running { last_response, limit, .. } = self.0.lock().filter(|running| !running.is_paused)?;
         let duration = last_response.elapsed();
         (duration > limit).then_some(Silence { duration, limit })
     }
 
     /// Returns how long lists and watches have failed without a success.
     pub(crate) fn failing(&self) -> Option<Duration> {
-        Some(self.lock().as_ref()?.failing_since?.elapsed())
+        Some(self.0.lock().as_ref()?.failing_since?.elapsed())
     }
 
     /// Returns when a list received more objects than any before, or the reflector started; `None` if it does not run.
     pub(crate) fn progressed(&self) -> Option<Instant> {
-        Some(self.lock().as_ref()?.progressed)
+        Some(self.0.lock().as_ref()?.progressed)
     }
 
     fn set_paused(&self, is_paused: bool) {
-        if let Some(running) = &mut *self.lock() {
+        if let Some(running) = &mut *self.0.lock() {
             (running.last_response, running.is_paused) = (Instant::now(), is_paused);
         }
-    }
-
-    /// Ignores poisoning: no panic can leave the value inconsistent.
-    fn lock(&self) -> MutexGuard<'_, Option<Running>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -96,14 +89,14 @@ pub(super) struct ActivityGuard {
 impl ActivityGuard {
     /// Records a response, or a part of one.
     pub(super) fn responded(&self) {
-        if let Some(running) = &mut *self.activity.lock() {
+        if let Some(running) = &mut *self.activity.0.lock() {
             running.last_response = Instant::now();
         }
     }
 
     /// Records a list, a part of one, the start of a watch, or an event.
     pub(super) fn succeeded(&self) {
-        if let Some(running) = &mut *self.activity.lock() {
+        if let Some(running) = &mut *self.activity.0.lock() {
             running.last_response = Instant::now();
             if running.failing_since.take().is_some() {
                 self.failing.set(0.0);
@@ -113,7 +106,7 @@ impl ActivityGuard {
 
     /// Records the number of objects that the current list contains so far.
     pub(super) fn listed(&self, objects: usize) {
-        if let Some(running) = &mut *self.activity.lock()
+        if let Some(running) = &mut *self.activity.0.lock()
             && objects > running.listed
         {
             (running.listed, running.progressed) = (objects, Instant::now());
@@ -122,7 +115,7 @@ impl ActivityGuard {
 
     /// Records a failed list or watch.
     pub(super) fn failed(&self) {
-        if let Some(running) = &mut *self.activity.lock()
+        if let Some(running) = &mut *self.activity.0.lock()
             && running.failing_since.is_none()
         {
             running.failing_since = Some(Instant::now());
@@ -133,7 +126,7 @@ impl ActivityGuard {
 
 impl Drop for ActivityGuard {
     fn drop(&mut self) {
-        *self.activity.lock() = None;
+        *self.activity.0.lock() = None;
         self.failing.set(0.0);
     }
 }

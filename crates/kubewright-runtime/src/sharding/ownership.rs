@@ -2,10 +2,11 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    sync::{Arc, Weak},
     time::Duration,
 };
 
+use parking_lot::Mutex;
 use tokio::{
     sync::{Notify, watch},
     time::{Instant, sleep, sleep_until},
@@ -96,16 +97,16 @@ impl Ownership {
 
     /// Returns whether the keys of a slot are processed by this process.
     pub(crate) fn is_active(&self, slot: Slot) -> bool {
-        self.state().active.contains(slot)
+        self.state.lock().active.contains(slot)
     }
 
     pub(super) fn active(&self) -> SlotSet {
-        self.state().active
+        self.state.lock().active
     }
 
     /// Starts the processing of a key of this slot, if it can be processed.
     pub(crate) fn admit(self: &Arc<Self>, slot: Slot) -> Admission {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if !state.active.contains(slot) {
             return Admission::NotOwned;
         }
@@ -119,7 +120,7 @@ impl Ownership {
 
     /// Adds a cache or controller, which must have synced a slot before it is acquired.
     pub(crate) fn participate(self: &Arc<Self>) -> Participant {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let id = state.added;
         state.added += 1;
         state.participants.insert(id, SlotSet::EMPTY);
@@ -128,7 +129,7 @@ impl Ownership {
 
     /// Adds a handler. It is removed when it is dropped.
     pub(crate) fn add_start_handler(&self, handler: Weak<dyn StartHandler>) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.handlers.retain(|handler| handler.strong_count() > 0);
         state.handlers.push(handler);
     }
@@ -139,7 +140,7 @@ impl Ownership {
     }
 
     pub(super) fn local(&self) -> Local {
-        let state = self.state();
+        let state = self.state.lock();
         let synced = state.participants.values().fold(SlotSet::ALL, |all, synced| all.intersection(*synced));
         Local { synced, active: state.active, running: state.running() }
     }
@@ -153,7 +154,7 @@ impl Ownership {
     pub(super) fn publish(&self, published: Published) -> bool {
         let Published { active, active_until, work_deadline, cached } = published;
         let (old, handlers) = {
-            let mut state = self.state();
+            let mut state = self.state.lock();
             match work_deadline {
                 Some(deadline) => self.fence.open_until(deadline),
                 None => {
@@ -187,18 +188,13 @@ impl Ownership {
         let mut was_late = false;
         loop {
             sleep(ABORT_TIMEOUT).await;
-            let running = self.state().running();
+            let running = self.state.lock().running();
             let is_late = !running.is_empty() && !self.fence.is_open();
             if is_late && was_late {
                 return running;
             }
             was_late = is_late;
         }
-    }
-
-    /// Ignores poisoning: no panic can leave the state inconsistent.
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -247,7 +243,7 @@ impl SlotGuard {
 
 impl Drop for SlotGuard {
     fn drop(&mut self) {
-        let mut state = self.ownership.state();
+        let mut state = self.ownership.state.lock();
         let running = &mut state.running[usize::from(self.slot.index())];
         *running = running.saturating_sub(1);
         let is_drained = *running == 0 && !state.active.contains(self.slot);
@@ -267,13 +263,13 @@ pub(crate) struct Participant {
 impl Participant {
     /// Sets the slots whose keys can be processed, as far as it is concerned.
     pub(crate) fn set_synced(&self, slots: SlotSet) {
-        self.ownership.state().participants.insert(self.id, slots);
+        self.ownership.state.lock().participants.insert(self.id, slots);
         self.ownership.changed.notify_one();
     }
 
     /// Removes slots from those that are synced.
     pub(crate) fn retain_synced(&self, slots: SlotSet) {
-        if let Some(synced) = self.ownership.state().participants.get_mut(&self.id) {
+        if let Some(synced) = self.ownership.state.lock().participants.get_mut(&self.id) {
             *synced = synced.intersection(slots);
         }
     }
@@ -281,7 +277,7 @@ impl Participant {
 
 impl Drop for Participant {
     fn drop(&mut self) {
-        self.ownership.state().participants.remove(&self.id);
+        self.ownership.state.lock().participants.remove(&self.id);
         self.ownership.changed.notify_one();
     }
 }
@@ -411,7 +407,7 @@ mod tests {
 
     impl StartHandler for Started {
         fn slots_started(&self, slots: SlotSet) {
-            self.0.lock().unwrap().push(slots);
+            self.0.lock().push(slots);
         }
     }
 
@@ -423,6 +419,6 @@ mod tests {
         for active in ["1-2", "2-4", "2-4", "", "4"] {
             publish(&ownership, active);
         }
-        assert_eq!(*started.0.lock().unwrap(), [slots("1-2"), slots("3-4"), slots("4")]);
+        assert_eq!(*started.0.lock(), [slots("1-2"), slots("3-4"), slots("4")]);
     }
 }

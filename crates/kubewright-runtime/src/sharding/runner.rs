@@ -119,7 +119,7 @@ impl Running {
             lease: runner.lease.clone(),
             names: LeaseNames::new(sharding.name()),
             labels: runner.requests.labels(sharding.0.config.labels.clone()),
-            fleet: Fleet::new(sharding.field(), sharding.controllers().clone()),
+            fleet: Fleet::new(sharding.field(), sharding.0.controllers.lock().clone()),
         };
         Running {
             ownership: Arc::clone(sharding.ownership()),

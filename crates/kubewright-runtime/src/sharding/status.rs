@@ -1,10 +1,8 @@
 //! The status of a replica for health checks: whether its runner is overdue, and why it has no Lease.
 
-use std::{
-    sync::{Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::time::Instant;
 
 use crate::leader_election::LeaseOverdue;
@@ -31,7 +29,7 @@ impl Status {
 
     /// Reports a step: when the next one is due, and why the replica has no Lease.
     pub(super) fn set(&self, due: Instant, waiting: Option<String>) {
-        let mut progress = self.progress();
+        let mut progress = self.progress.lock();
         let since = progress.as_ref().and_then(|progress| progress.waiting.as_ref().map(|(_, since)| *since));
         let waiting = waiting.map(|reason| (reason, since.unwrap_or_else(Instant::now)));
         *progress = Some(Progress { due, waiting });
@@ -39,28 +37,23 @@ impl Status {
 
     /// Reports that the runner does not run.
     pub(super) fn end(&self) {
-        *self.progress() = None;
+        *self.progress.lock() = None;
     }
 
     pub(super) fn why_waiting(&self, tolerance: Duration) -> Option<String> {
-        let progress = self.progress();
+        let progress = self.progress.lock();
         let (reason, since) = progress.as_ref()?.waiting.as_ref()?;
         let waited = since.elapsed();
         (waited > tolerance).then(|| format!("sharding `{}` waits for {} s: {reason}", self.name, waited.as_secs()))
     }
 
     pub(super) fn check(&self, tolerance: Duration) -> Result<(), LeaseOverdue> {
-        let Some(Progress { due, waiting }) = self.progress().clone() else { return Ok(()) };
+        let Some(Progress { due, waiting }) = self.progress.lock().clone() else { return Ok(()) };
         let overdue = Instant::now().saturating_duration_since(due);
         match overdue > tolerance {
             true => Err(LeaseOverdue { lease: self.name.clone(), is_leader: waiting.is_none(), overdue }),
             false => Ok(()),
         }
-    }
-
-    /// Ignores poisoning: no panic can leave the progress inconsistent.
-    fn progress(&self) -> MutexGuard<'_, Option<Progress>> {
-        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

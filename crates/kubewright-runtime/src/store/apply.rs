@@ -54,14 +54,14 @@ impl<K: Resource + 'static> Store<K> {
     /// If a list is older than its watch, the versions of the server went back: then equal versions do not mean equal
     /// objects.
     pub(crate) fn apply_from(&self, event: StoredEvent<K>, versions: Vec<SourceVersion>) -> Vec<Change<K>> {
-        let _writing = self.writing();
+        let _writing = self.0.writing.lock();
         let goes_back = matches!(event, ObjectEvent::Replaced { .. }) && self.0.progress.goes_back(&versions);
         let changes = match event {
             ObjectEvent::Replaced { objects, .. } => {
                 self.replace(objects, if goes_back { is_identical } else { is_same })
             }
-            ObjectEvent::Applied { object, .. } => self.write().upsert(object, is_same).into_iter().collect(),
-            ObjectEvent::Deleted { object, .. } => self.write().delete(object).into_iter().collect(),
+            ObjectEvent::Applied { object, .. } => self.0.objects.write().upsert(object, is_same).into_iter().collect(),
+            ObjectEvent::Deleted { object, .. } => self.0.objects.write().delete(object).into_iter().collect(),
             ObjectEvent::Bookmark { .. } => Vec::new(),
         };
         self.0.progress.advance(versions, goes_back);
@@ -70,9 +70,9 @@ impl<K: Resource + 'static> Store<K> {
 
     /// Computes the difference under the read lock. It stays valid under the write lock, as there is one writer.
     fn replace(&self, objects: Vec<Stored<K>>, is_same: IsSame<K>) -> Vec<Change<K>> {
-        let Difference { deleted, changed } = Difference::new(&self.read().table, objects, is_same);
+        let Difference { deleted, changed } = Difference::new(&self.0.objects.read().table, objects, is_same);
         let mut changes = Vec::with_capacity(deleted.len() + changed.len());
-        let mut all = self.write();
+        let mut all = self.0.objects.write();
         for object in deleted {
             all.remove(&object);
             changes.push(Change::Deleted { object, final_state_unknown: true });

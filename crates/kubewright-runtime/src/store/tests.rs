@@ -158,7 +158,7 @@ fn s05_label_selectors_filter_and_the_everything_selector_selects_all_objects(me
 fn an_empty_namespace_leaves_no_entry_behind(memory: Memory) {
     let store = store_of(memory, [object("a", "1", "1")]);
     assert_eq!(describe(store.apply(deleted(object("a", "1", "2")))), ["delete a/1@2"]);
-    assert_eq!((store.read().table.capacity().1, store.len()), (0, 0));
+    assert_eq!((store.0.objects.read().table.capacity().1, store.len()), (0, 0));
 }
 
 fn deleting_an_unknown_object_is_not_a_change(memory: Memory) {
@@ -269,5 +269,5 @@ fn memory_of_deleted_objects_is_released(memory: Memory) {
     let store = store_of(memory, (0..10_000).map(|i| object("a", &i.to_string(), "1")));
     store.apply(replaced(vec![object("a", "0", "1")], "2"));
     assert_eq!(store.len(), 1);
-    assert!(store.read().table.capacity().0 < 400, "{:?}", store.read().table.capacity());
+    assert!(store.0.objects.read().table.capacity().0 < 400, "{:?}", store.0.objects.read().table.capacity());
 }

@@ -1,13 +1,9 @@
 //! Read-your-writes: whether a store has caught up with the writes of a client.
 
-use std::{
-    collections::HashMap,
-    fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{collections::HashMap, fmt, sync::Arc, time::Duration};
 
 use kube::Resource;
+use parking_lot::Mutex;
 
 use super::{Store, WaitError};
 use crate::object::{ObjectKey, ResourceVersion};
@@ -78,7 +74,7 @@ impl<K> Clone for WriteGate<K> {
 
 impl<K> fmt::Debug for WriteGate<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("WriteGate").field("keys", &lock(&self.pending).by_key.len()).finish_non_exhaustive()
+        f.debug_struct("WriteGate").field("keys", &self.pending.lock().by_key.len()).finish_non_exhaustive()
     }
 }
 
@@ -126,7 +122,7 @@ impl<K: Resource + 'static> WriteGate<K> {
 
     /// Returns whether the store contains the last write of this object.
     pub fn is_caught_up(&self, key: &ObjectKey) -> bool {
-        let mut pending = lock(&self.pending);
+        let mut pending = self.pending.lock();
         let progress = &self.store.0.progress;
         let is_pending = |(version, history): &(ResourceVersion, u64)| {
             *history == progress.history() && progress.has_reached(version.as_str()) == Some(false)
@@ -171,11 +167,11 @@ impl<K: Resource + 'static> WriteGate<K> {
     /// Returns the number of keys with pending writes.
     #[cfg(test)]
     pub(super) fn keys(&self) -> usize {
-        lock(&self.pending).by_key.len()
+        self.pending.lock().by_key.len()
     }
 
     fn record(&self, key: &ObjectKey, update: impl FnOnce(&mut Write)) {
-        let mut pending = lock(&self.pending);
+        let mut pending = self.pending.lock();
         let history = self.store.0.progress.history();
         let write = pending.by_key.entry(key.clone()).or_default();
         if write.history != history {
@@ -225,9 +221,4 @@ impl Write {
     fn is_earlier(&self, version: &ResourceVersion) -> bool {
         self.version.as_ref().is_none_or(|known| known < version)
     }
-}
-
-/// Ignores poisoning: no panic can leave the writes inconsistent.
-fn lock(pending: &Mutex<PendingWrites>) -> MutexGuard<'_, PendingWrites> {
-    pending.lock().unwrap_or_else(PoisonError::into_inner)
 }

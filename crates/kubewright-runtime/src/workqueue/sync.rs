@@ -9,6 +9,7 @@ use std::{
 
 use tokio::time::Instant;
 
+// Not `parking_lot`: it yields to other threads and hands the lock over, which the spinning avoids.
 pub(super) use std::sync::{Mutex, MutexGuard};
 
 /// How often a contended lock is tried before the thread blocks.

@@ -3,7 +3,7 @@
 use std::{
     collections::HashMap,
     convert::Infallible,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -11,6 +11,7 @@ use anyhow::{Context, Result, bail, ensure};
 use futures::{StreamExt, stream::BoxStream};
 use http::Request;
 use kube::{Client, core::WatchEvent};
+use parking_lot::Mutex;
 use serde::Deserialize;
 use serde_json::Value;
 use tokio::{task::JoinHandle, time::sleep};
@@ -77,7 +78,7 @@ impl Observer {
     ) -> Result<Vec<Instant>> {
         let start = Instant::now();
         loop {
-            let observed = lock(&self.history).observed(changes);
+            let observed = self.history.lock().observed(changes);
             if let Some(observed) = observed {
                 return Ok(observed);
             }
@@ -115,7 +116,7 @@ async fn record(
             match event? {
                 WatchEvent::Added(logger) | WatchEvent::Modified(logger) => {
                     version.clone_from(&logger.metadata.resource_version);
-                    lock(&history).record(logger, received);
+                    history.lock().record(logger, received);
                 }
                 WatchEvent::Error(status) => bail!("the watch of the load generator failed: {}", status.message),
                 WatchEvent::Deleted(_) | WatchEvent::Bookmark(_) => {}
@@ -144,11 +145,6 @@ impl History {
         };
         changes.iter().map(observed).collect()
     }
-}
-
-/// Ignores poisoning: no panic can leave the history inconsistent.
-fn lock(history: &Mutex<History>) -> MutexGuard<'_, History> {
-    history.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

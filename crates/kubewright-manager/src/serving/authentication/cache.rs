@@ -1,13 +1,9 @@
 //! A bounded cache whose entries expire. Its keys are digests.
 
-use std::{
-    fmt,
-    num::NonZeroUsize,
-    sync::{Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{fmt, num::NonZeroUsize, time::Duration};
 
 use lru::LruCache;
+use parking_lot::Mutex;
 use ring::digest::{self, SHA256};
 use tokio::time::Instant;
 
@@ -36,7 +32,7 @@ impl<V: Clone> Cache<V> {
     }
 
     pub(super) fn get(&self, digest: &Digest) -> Option<V> {
-        let mut entries = self.entries();
+        let mut entries = self.0.lock();
         let entry = entries.get(digest)?;
         if entry.expires > Instant::now() {
             return Some(entry.value.clone());
@@ -46,22 +42,17 @@ impl<V: Clone> Cache<V> {
     }
 
     pub(super) fn insert(&self, digest: Digest, value: V, ttl: Duration) {
-        self.entries().put(digest, Entry { value, expires: Instant::now() + ttl });
+        self.0.lock().put(digest, Entry { value, expires: Instant::now() + ttl });
     }
 
     pub(super) fn remove(&self, digest: &Digest) {
-        self.entries().pop(digest);
-    }
-
-    /// Ignores poisoning: no panic can leave the entries inconsistent.
-    fn entries(&self) -> MutexGuard<'_, LruCache<Digest, Entry<V>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().pop(digest);
     }
 }
 
 impl<V: Clone> fmt::Debug for Cache<V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Cache").field("entries", &self.entries().len()).finish()
+        f.debug_struct("Cache").field("entries", &self.0.lock().len()).finish()
     }
 }
 
@@ -85,7 +76,7 @@ mod tests {
         assert_eq!(cache.get(&digest("a")), Some(1));
         advance(Duration::from_secs(1)).await;
         assert_eq!(cache.get(&digest("a")), None);
-        assert_eq!(cache.entries().len(), 0);
+        assert_eq!(cache.0.lock().len(), 0);
     }
 
     #[tokio::test(start_paused = true)]

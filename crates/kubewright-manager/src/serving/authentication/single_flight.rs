@@ -1,15 +1,12 @@
 //! Concurrent calls with the same key share one execution and its result.
 
-use std::{
-    collections::HashMap,
-    fmt,
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::HashMap, fmt};
 
 use futures::{
     FutureExt,
     future::{BoxFuture, Shared, WeakShared},
 };
+use parking_lot::Mutex;
 
 use super::cache::Digest;
 
@@ -35,7 +32,7 @@ impl<V: Clone> SingleFlight<V> {
     }
 
     fn join(&self, key: &Digest, start: impl FnOnce() -> BoxFuture<'static, V>) -> Shared<BoxFuture<'static, V>> {
-        let mut flights = self.flights();
+        let mut flights = self.0.lock();
         // A completed one can have a caller that has not received its result yet.
         let in_flight = flights.get(key).and_then(WeakShared::upgrade).filter(|flight| flight.peek().is_none());
         if let Some(flight) = in_flight {
@@ -48,16 +45,11 @@ impl<V: Clone> SingleFlight<V> {
         }
         flight
     }
-
-    /// Ignores poisoning: no panic can leave the map inconsistent.
-    fn flights(&self) -> MutexGuard<'_, Flights<V>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl<V: Clone> fmt::Debug for SingleFlight<V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SingleFlight").field("keys", &self.flights().len()).finish()
+        f.debug_struct("SingleFlight").field("keys", &self.0.lock().len()).finish()
     }
 }
 
@@ -95,9 +87,9 @@ mod tests {
         assert_eq!(join_all((0..100).map(|_| call(&a))).await, [1; 100]);
         let (first, second) = join(call(&a), call(&b)).await;
         assert_eq!(first + second, 2 + 3, "each key has its execution");
-        assert_eq!(flights.flights().len(), 2);
+        assert_eq!(flights.0.lock().len(), 2);
         call(&a).await;
-        assert_eq!(flights.flights().len(), 1, "those of completed executions are removed");
+        assert_eq!(flights.0.lock().len(), 1, "those of completed executions are removed");
     }
 
     #[tokio::test(start_paused = true)]

@@ -9,11 +9,7 @@ mod rotation;
 mod secret;
 mod targets;
 
-use std::{
-    fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{fmt, sync::Arc, time::Duration};
 
 use futures::StreamExt;
 use jiff::Timestamp;
@@ -23,6 +19,7 @@ use kubewright_runtime::{
     CancellationToken,
     reflector::{Backoff, ExponentialBackoff},
 };
+use parking_lot::Mutex;
 use tokio::{
     sync::watch,
     time::{Instant, sleep},
@@ -138,7 +135,7 @@ impl SelfManaged {
     /// # Errors
     /// Fails if another program manages a CA bundle.
     pub fn check(&self) -> Result<(), String> {
-        match &self.state().error {
+        match &self.0.state.lock().error {
             Some(error @ SelfManagedError::ForeignAuthority { .. }) => Err(error.to_string()),
             _ => Ok(()),
         }
@@ -158,7 +155,7 @@ impl SelfManaged {
     /// Returns the last error; `None` if the last step succeeded.
     #[must_use]
     pub fn last_error(&self) -> Option<String> {
-        self.state().error.as_ref().map(ToString::to_string)
+        self.0.state.lock().error.as_ref().map(ToString::to_string)
     }
 
     /// Watches the Secret, uses its certificate, and issues and publishes what is missing, until cancelled. Errors are
@@ -263,7 +260,7 @@ impl SelfManaged {
             self.0.metrics.observe_authority(authority.certificate.not_after);
         }
         let Some(leaf) = &material.leaf else { return };
-        let mut state = self.state();
+        let mut state = self.0.state.lock();
         if state.used.as_ref() == Some(&leaf.certificate.pem) {
             return;
         }
@@ -276,7 +273,7 @@ impl SelfManaged {
 
     /// Logs what is wrong with the Secret, once.
     fn report_problems(&self, problems: Vec<String>) {
-        let mut state = self.state();
+        let mut state = self.0.state.lock();
         if state.problems != problems {
             for problem in &problems {
                 tracing::warn!(secret = self.0.config.secret_name(), problem, "a part of the Secret is replaced");
@@ -287,7 +284,7 @@ impl SelfManaged {
 
     /// Logs an error, once.
     fn report(&self, error: Option<SelfManagedError>) {
-        let mut state = self.state();
+        let mut state = self.0.state.lock();
         if let Some(error) = &error {
             self.0.metrics.failed();
             if state.error.as_ref().map(ToString::to_string) != Some(error.to_string()) {
@@ -295,11 +292,6 @@ impl SelfManaged {
             }
         }
         state.error = error;
-    }
-
-    /// Ignores poisoning: the state is consistent between any two statements.
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

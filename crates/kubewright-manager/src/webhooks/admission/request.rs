@@ -1,12 +1,10 @@
 //! The request that a webhook reviews: its user, its object and its options.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::collections::BTreeMap;
 
 use k8s_openapi::api::authentication::v1::UserInfo;
 use kubewright_core::{GroupVersionKind, description::Operation};
+use parking_lot::Mutex;
 
 /// The maximum length of a warning, in characters: the API server truncates longer ones.
 const MAX_WARNING_LENGTH: usize = 256;
@@ -74,7 +72,7 @@ impl AdmissionRequest {
     /// dropped.
     pub fn warn(&self, text: impl AsRef<str>) {
         let line = one_line(text.as_ref());
-        let (length, mut notes) = (line.chars().count(), self.notes());
+        let (length, mut notes) = (line.chars().count(), self.notes.lock());
         if length == 0 || notes.length + length > MAX_WARNINGS_LENGTH {
             tracing::debug!(uid = self.uid, warning = line, "a warning is dropped");
             return;
@@ -85,22 +83,17 @@ impl AdmissionRequest {
 
     /// Adds an annotation to the audit event of the request. The API server adds the name of the webhook to the key.
     pub fn annotate_audit(&self, key: impl Into<String>, value: impl Into<String>) {
-        self.notes().audit_annotations.insert(key.into(), value.into());
+        self.notes.lock().audit_annotations.insert(key.into(), value.into());
     }
 
     /// Returns the warnings.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
-        self.notes().warnings.clone()
+        self.notes.lock().warnings.clone()
     }
 
     pub(super) fn take_notes(&self) -> Notes {
-        std::mem::take(&mut *self.notes())
-    }
-
-    /// Ignores poisoning: the notes are consistent between any two statements.
-    fn notes(&self) -> MutexGuard<'_, Notes> {
-        self.notes.lock().unwrap_or_else(PoisonError::into_inner)
+        std::mem::take(&mut *self.notes.lock())
     }
 }
 

@@ -2,13 +2,11 @@
 
 use std::{
     hash::Hash,
-    sync::{
-        Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicUsize, Ordering},
-    },
+    sync::atomic::{AtomicUsize, Ordering},
 };
 
 use hashbrown::HashMap;
+use parking_lot::Mutex;
 
 /// The failures of each key since it was last forgotten. Only keys that failed have an entry.
 #[derive(Debug)]
@@ -27,7 +25,7 @@ impl<K> Default for Failures<K> {
 impl<K: Clone + Eq + Hash> Failures<K> {
     /// Counts a failure and returns the previous count.
     pub(super) fn add(&self, key: &K) -> u32 {
-        let mut counts = self.counts();
+        let mut counts = self.counts.lock();
         let count = counts.entry_ref(key).or_insert(0);
         let before = *count;
         *count = before.saturating_add(1);
@@ -40,16 +38,12 @@ impl<K: Clone + Eq + Hash> Failures<K> {
         if self.keys.load(Ordering::Acquire) == 0 {
             return;
         }
-        let mut counts = self.counts();
+        let mut counts = self.counts.lock();
         counts.remove(key);
         self.keys.store(counts.len(), Ordering::Release);
     }
 
     pub(super) fn count(&self, key: &K) -> u32 {
-        self.counts().get(key).copied().unwrap_or_default()
-    }
-
-    fn counts(&self) -> MutexGuard<'_, HashMap<K, u32>> {
-        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
+        self.counts.lock().get(key).copied().unwrap_or_default()
     }
 }

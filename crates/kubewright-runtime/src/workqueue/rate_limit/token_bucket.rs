@@ -3,7 +3,7 @@
 use std::{
     num::NonZeroU32,
     sync::{
-        Mutex, OnceLock, PoisonError,
+        OnceLock,
         atomic::{AtomicU64, Ordering},
     },
     time::Duration,
@@ -15,6 +15,7 @@ use governor::{
     middleware::NoOpMiddleware,
     state::{InMemoryState, NotKeyed},
 };
+use parking_lot::Mutex;
 use tokio::time::Instant;
 
 use super::RateLimiter;
@@ -56,7 +57,7 @@ impl TokenBucket {
     /// Takes a token, if need be a future one: governor rejects it, so this repeats the request as of when it would
     /// not.
     fn reserve(&self, now: Duration) -> Duration {
-        let governor = self.governor.lock().unwrap_or_else(PoisonError::into_inner);
+        let governor = self.governor.lock();
         let mut at = now;
         while at.saturating_sub(now) < MAX_DELAY {
             let nanos = u64::try_from(at.as_nanos()).unwrap_or(u64::MAX);

@@ -1,10 +1,6 @@
 //! A server that replies as a function of the test decides, and records the requests.
 
-use std::{
-    collections::BTreeMap,
-    io,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{collections::BTreeMap, io, sync::Arc};
 
 use bytes::Bytes;
 use futures::{Stream, StreamExt, future, stream};
@@ -12,6 +8,7 @@ use http::{Request, Response};
 use http_body_util::{BodyExt, StreamBody, combinators::UnsyncBoxBody};
 use kube::client::Body;
 use kubewright_apiserver::ApiServer;
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 use tower::{BoxError, ServiceExt, service_fn};
@@ -133,13 +130,13 @@ impl ScriptedServer {
     }
 
     fn requests(&self, watch: bool) -> Vec<RecordedRequest> {
-        let requests = self.0.requests.lock().unwrap_or_else(PoisonError::into_inner);
+        let requests = self.0.requests.lock();
         requests.iter().filter(|request| request.watch == watch).cloned().collect()
     }
 
     /// Records a request and returns the number of earlier requests of its verb.
     fn record(&self, request: &RecordedRequest) -> usize {
-        let mut all = self.0.requests.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.0.requests.lock();
         let before = all.iter().filter(|earlier| earlier.watch == request.watch).count();
         all.push(request.clone());
         before

@@ -1,7 +1,5 @@
 //! The place of certificates and keys: a Secret that is watched, or the memory of the process.
 
-use std::sync::{Mutex, PoisonError};
-
 use k8s_openapi::{api::core::v1::Secret, apimachinery::pkg::apis::meta::v1::ObjectMeta};
 use kube::{
     Api, Client,
@@ -9,6 +7,7 @@ use kube::{
 };
 use kubewright_core::description::{Permission, PermissionScope, Verb};
 use kubewright_runtime::{CancellationToken, Error, SharedInformer, informer::Config};
+use parking_lot::Mutex;
 
 use super::{
     config::{Location, SelfManagedConfig},
@@ -71,7 +70,7 @@ impl Store {
     pub(super) fn read(&self) -> Stored {
         match self {
             Store::Memory(material) => {
-                let material = material.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                let material = material.lock().clone();
                 Stored { material, ..Stored::default() }
             }
             Store::Secret(secret) => secret.read(),
@@ -85,7 +84,7 @@ impl Store {
     pub(super) async fn write(&self, material: &Material, version: Option<String>) -> Result<bool, SelfManagedError> {
         match self {
             Store::Memory(stored) => {
-                *stored.lock().unwrap_or_else(PoisonError::into_inner) = material.clone();
+                *stored.lock() = material.clone();
                 Ok(true)
             }
             Store::Secret(secret) => Ok(secret.write(material, version).await?),
