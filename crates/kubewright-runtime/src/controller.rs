@@ -17,6 +17,7 @@ mod reconciler;
 mod references;
 mod sharded;
 mod status;
+mod target;
 mod trigger;
 mod watch;
 mod write_layer;

@@ -40,7 +40,7 @@ use crate::{
     store::{Index, IndexError, IndexFunc, IndexValue, Lister, Store},
 };
 use namespace_merger::NamespaceMerger;
-use receiver::Handler;
+use receiver::{Handler, Receiver};
 use shared_processor::SharedProcessor;
 
 /// Maintains a store of the objects of a kind and notifies handlers of changes. Clones are handles of the same
@@ -206,7 +206,7 @@ impl<K: ApiObject> SharedInformer<K> {
         options: HandlerOptions<dyn AnyObject>,
         handler: Handler,
     ) -> Result<HandlerRegistration, Stopped> {
-        self.0.processor.add_handler(options, handler)
+        receiver::add_handler(&self.0.processor, options, handler)
     }
 
     /// Returns a stream of the events that a handler would get, for asynchronous code.
@@ -222,7 +222,7 @@ impl<K: ApiObject> SharedInformer<K> {
     /// # Errors
     /// Fails if the informer is stopped.
     pub fn events_with(&self, options: HandlerOptions<K>) -> Result<Events<K>, Stopped> {
-        Ok(Events::new(self.0.processor.add_listener(options.listener, true)?, options.filter))
+        Ok(Events::new(Receiver::new(&self.0.processor, options.listener, true)?, options.filter))
     }
 
     /// Returns whether the initial objects are in the store and sent to the handlers, and the informer has not failed.

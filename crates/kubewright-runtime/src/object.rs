@@ -29,6 +29,18 @@ impl<K: Resource<DynamicType = ()> + Clone + Debug + Serialize + DeserializeOwne
 {
 }
 
+/// Returns the namespace of an object; empty if it is cluster-scoped or a transform removed it.
+#[cfg(feature = "informers")]
+pub(crate) fn namespace_of<K: Resource>(object: &K) -> &str {
+    object.meta().namespace.as_deref().unwrap_or_default()
+}
+
+/// Returns the name of an object; empty if a transform removed it.
+#[cfg(feature = "informers")]
+pub(crate) fn name_of<K: Resource>(object: &K) -> &str {
+    object.meta().name.as_deref().unwrap_or_default()
+}
+
 /// Describes a kind.
 #[cfg(feature = "informers")]
 #[must_use]

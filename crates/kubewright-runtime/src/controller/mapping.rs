@@ -8,17 +8,12 @@ use tokio::{
     time::{Instant, timeout_at},
 };
 
-use super::{
-    own_writes::OwnWrites,
-    predicate::Predicate,
-    sharded::ShardedKeys,
-    trigger::{Change, Triggers},
-};
+use super::{predicate::Predicate, target::Target, trigger::Change};
 use crate::{
     error::{UserCodePanicked, catch_panic},
     informer::{Event, PanicReporter},
     object::{ApiObject, ObjectKey},
-    workqueue::{AddOptions, LOW_PRIORITY, WorkQueue},
+    workqueue::LOW_PRIORITY,
 };
 
 /// The maximum number of objects per watch whose mapping is retried. Beyond it, the oldest is dropped and reported.
@@ -47,17 +42,6 @@ pub(super) struct EventMapper<K> {
     pub(super) is_reconciled_kind: bool,
     pub(super) report: PanicReporter,
     pub(super) retries: Retries<K>,
-}
-
-/// Where a watch adds keys.
-#[derive(Clone)]
-pub(super) struct Target {
-    pub(super) queue: WorkQueue<ObjectKey>,
-    /// The recorder of the client of the controller, if it has one.
-    pub(super) own_writes: Option<Arc<OwnWrites>>,
-    pub(super) triggers: Arc<Triggers>,
-    /// The keys of this replica; `None` if it processes all.
-    pub(super) shard: Option<Arc<ShardedKeys>>,
 }
 
 /// The objects whose mapping panicked.
@@ -137,42 +121,6 @@ impl<K: ApiObject> EventMapper<K> {
 
     fn add(&self, found: Vec<ObjectKey>, change: Change, priority: i32, version: Option<&str>) {
         self.target.add(found, &self.kind, change, priority, version);
-    }
-}
-
-impl Target {
-    /// Adds the distinct keys of this replica to the queue. The version is that of an updated object that is reconciled
-    /// itself.
-    pub(super) fn add(
-        &self,
-        mut found: Vec<ObjectKey>,
-        kind: &Arc<str>,
-        change: Change,
-        priority: i32,
-        version: Option<&str>,
-    ) {
-        found.sort();
-        found.dedup();
-        let options = AddOptions { priority, ..AddOptions::default() };
-        let Target { queue, own_writes, triggers, shard } = self;
-        let is_owned = |key: &ObjectKey| shard.as_ref().is_none_or(|shard| shard.is_owned(key));
-        for key in found.into_iter().filter(is_owned) {
-            if let Some(writes) = own_writes {
-                writes.loop_guard.record_cause(&key, version);
-            }
-            triggers.record_event(&key, kind, change);
-            queue.add_with(key, options);
-        }
-    }
-
-    /// Records the deletion of a reconciled object, whose key has no slot afterwards, or the end of its caching.
-    fn object_deleted<K: ApiObject>(&self, object: &K) {
-        let Some(shard) = &self.shard else { return };
-        let key = ObjectKey::from_object(object);
-        let is_owned = shard.object_deleted(&key, object.meta());
-        if let Some(writes) = self.own_writes.as_ref().filter(|_| !is_owned) {
-            writes.loop_guard.forget(&key);
-        }
     }
 }
 

@@ -6,9 +6,9 @@ use futures::future::BoxFuture;
 use parking_lot::Mutex;
 use tokio::time::{Instant, sleep_until};
 
-use super::{gate::Gate, loop_guard::LoopGuard, write_layer::Write};
+use super::{gate::Gate, loop_guard::LoopGuard};
 use crate::{
-    object::{ApiObject, ObjectKey},
+    object::{ApiObject, ObjectKey, ResourceVersion},
     store::{Store, WriteGate},
 };
 
@@ -40,6 +40,18 @@ pub(super) struct OwnWrites {
     kinds: Vec<Box<dyn CachedKind>>,
     pending: Mutex<Pending>,
     pub(super) loop_guard: LoopGuard,
+}
+
+/// A successful write to an object, or to a subresource of it.
+#[derive(Debug, PartialEq)]
+pub(super) struct Write {
+    pub(super) group: String,
+    pub(super) plural: String,
+    pub(super) key: ObjectKey,
+    /// The version after the write; `None` if the object was deleted.
+    pub(super) version: Option<ResourceVersion>,
+    /// The UID, if the response contains it.
+    pub(super) uid: Option<String>,
 }
 
 /// The writes that were not in the caches when they were recorded, by reconciled key.

@@ -1,20 +1,15 @@
 //! The keys of a sharded controller: which of them this replica processes.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Weak},
-};
+use std::collections::HashMap;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kubewright_core::description::KindDescription;
 use parking_lot::Mutex;
 
-use super::{mapping::Target, trigger::Change};
 use crate::{
     object::{ApiObject, ObjectKey},
-    sharding::{Admission, Field, Participant, Sharding, Slot, SlotSet, StartHandler},
+    sharding::{Admission, Field, Participant, Sharding, Slot},
     store::Store,
-    workqueue::LOW_PRIORITY,
 };
 
 type SlotFn = dyn Fn(&ObjectKey) -> Option<Slot> + Send + Sync;
@@ -26,7 +21,7 @@ type SlotFn = dyn Fn(&ObjectKey) -> Option<Slot> + Send + Sync;
 ///   UID, in none: an object that is added later is queued by its own event;
 /// - only deleted objects whose keys are in the queue or being processed use memory.
 pub(super) struct ShardedKeys {
-    sharding: Sharding,
+    pub(super) sharding: Sharding,
     /// Returns the slot of the object of a key, if it is in the cache.
     slot_in_cache: Box<SlotFn>,
     /// The slots of deleted objects.
@@ -131,34 +126,6 @@ impl ShardedWatches {
         };
         self.watches.iter().find_map(conflict)
     }
-}
-
-/// Queues the keys of slots that this replica acquires.
-struct AcquiredSlots<K> {
-    store: Store<K>,
-    kind: Arc<str>,
-    target: Target,
-    sharding: Sharding,
-}
-
-impl<K: ApiObject> StartHandler for AcquiredSlots<K> {
-    fn slots_started(&self, slots: SlotSet) {
-        let field = self.sharding.field();
-        let objects = self.store.list();
-        let objects = objects.iter().filter(|object| slots.contains(field.slot_of(object.meta())));
-        let keys = objects.map(|object| ObjectKey::from_object(&**object)).collect();
-        self.target.add(keys, &self.kind, Change::Initial, LOW_PRIORITY, None);
-    }
-}
-
-/// Queues the keys of slots that this replica acquires, until the returned handler is dropped. `None` without sharding.
-pub(super) fn queue_acquired<K: ApiObject>(store: Store<K>, target: &Target) -> Option<Arc<dyn StartHandler>> {
-    let sharding = target.shard.as_ref()?.sharding.clone();
-    let (kind, target) = (K::kind(&()).into(), target.clone());
-    let handler: Arc<dyn StartHandler> = Arc::new(AcquiredSlots { store, kind, target, sharding: sharding.clone() });
-    let weak: Weak<dyn StartHandler> = Arc::downgrade(&handler);
-    sharding.ownership().add_start_handler(weak);
-    Some(handler)
 }
 
 #[cfg(test)]

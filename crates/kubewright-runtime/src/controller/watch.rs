@@ -7,8 +7,9 @@ use k8s_openapi::{ClusterResourceScope, apimachinery::pkg::apis::meta::v1::Owner
 use tokio::time::Instant;
 
 use super::{
-    mapping::{EventMapper, KeyMapping, Retries, Target},
+    mapping::{EventMapper, KeyMapping, Retries},
     predicate::Predicate,
+    target::Target,
 };
 use crate::{
     informer::{Delivery, HandlerOptions, HandlerRegistration, Overflow, SharedInformer, Stopped, WatchSilent},

@@ -12,25 +12,13 @@ use kube::{Client, client::Body};
 use serde::Deserialize;
 use tower::Service;
 
-use super::own_writes::OwnWrites;
+use super::own_writes::{OwnWrites, Write};
 use crate::object::{ObjectKey, ResourceVersion};
 
 /// Returns a client that sends its requests with this one and records the writes.
 pub(super) fn recording_client(client: &Client, writes: Arc<OwnWrites>) -> Client {
     let (namespace, valid_until) = (client.default_namespace().to_owned(), *client.valid_until());
     Client::new(RecordingService { client: client.clone(), writes }, namespace).with_valid_until(valid_until)
-}
-
-/// A successful write to an object, or to a subresource of it.
-#[derive(Debug, PartialEq)]
-pub(super) struct Write {
-    pub(super) group: String,
-    pub(super) plural: String,
-    pub(super) key: ObjectKey,
-    /// The version after the write; `None` if the object was deleted.
-    pub(super) version: Option<ResourceVersion>,
-    /// The UID, if the response contains it.
-    pub(super) uid: Option<String>,
 }
 
 struct RecordingService {

@@ -14,8 +14,9 @@ use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 
 use super::{
     coalescing_queue::PendingChange,
+    config::Stopped,
     event::{AnyObject, Event, downcast},
-    handler_options::{Filter, OnPanic},
+    handler_options::{Filter, HandlerOptions, ListenerOptions, OnPanic},
     listener::{HandlerRegistration, Listener},
     shared_processor::SharedProcessor,
     stored::AnyStored,
@@ -38,8 +39,14 @@ pub(super) struct Receiver {
 pub(super) type Handler = Box<dyn FnMut(Event<dyn AnyObject>) + Send>;
 
 impl Receiver {
-    pub(super) fn new(listener: Arc<Listener>, processor: Weak<SharedProcessor>) -> Self {
-        Receiver { listener, processor, resync: None }
+    /// Adds a listener to an informer.
+    pub(super) fn new(
+        processor: &Arc<SharedProcessor>,
+        options: ListenerOptions,
+        is_stream: bool,
+    ) -> Result<Self, Stopped> {
+        let listener = processor.add_listener(options, is_stream)?;
+        Ok(Receiver { listener, processor: Arc::downgrade(processor), resync: None })
     }
 
     pub(super) fn registration(&self) -> HandlerRegistration {
@@ -86,17 +93,31 @@ impl Drop for Receiver {
     }
 }
 
+/// Adds a handler with a dedicated task to an informer.
+pub(super) fn add_handler(
+    processor: &Arc<SharedProcessor>,
+    options: HandlerOptions<dyn AnyObject>,
+    handler: Handler,
+) -> Result<HandlerRegistration, Stopped> {
+    let HandlerOptions { filter, listener: options } = options;
+    let (on_panic, is_blocking) = (options.on_panic, options.is_blocking);
+    let receiver = Receiver::new(processor, options, false)?;
+    let registration = receiver.registration();
+    processor.spawn(HandlerTask { receiver, filter, handler, on_panic, is_blocking }.run());
+    Ok(registration)
+}
+
 /// Calls a handler with the received events, one call at a time.
-pub(super) struct HandlerTask {
-    pub(super) receiver: Receiver,
-    pub(super) filter: Option<Filter<dyn AnyObject>>,
-    pub(super) handler: Handler,
-    pub(super) on_panic: OnPanic,
-    pub(super) is_blocking: bool,
+struct HandlerTask {
+    receiver: Receiver,
+    filter: Option<Filter<dyn AnyObject>>,
+    handler: Handler,
+    on_panic: OnPanic,
+    is_blocking: bool,
 }
 
 impl HandlerTask {
-    pub(super) async fn run(mut self) {
+    async fn run(mut self) {
         while let Some(change) = self.receiver.next().await {
             match self.is_blocking {
                 false => self.call(change),

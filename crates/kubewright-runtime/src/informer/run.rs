@@ -14,6 +14,7 @@ use super::{
     event::Event,
     metrics::MetricsConfig,
     namespace_merger::Merged,
+    run_guard::RunGuard,
     shared_processor::AnyStore,
     stored::{AnyStored, erase},
 };
@@ -35,7 +36,7 @@ impl<K: ApiObject> Shared<K> {
             return Ok(());
         };
         let metrics = metrics_config(&config);
-        let Some(guard) = self.processor.start(config.name.clone(), cancelled.clone(), metrics) else {
+        let Some(guard) = RunGuard::start(&self.processor, config.name.clone(), cancelled.clone(), metrics) else {
             return Ok(());
         };
         if let Either::Right((reason, _)) = select(pin!(cancelled.cancelled_owned()), self.run_reflectors(config)).await

@@ -1,10 +1,10 @@
-//! Stops a running informer.
+//! Starts an informer, and stops it again.
 
 use std::sync::Arc;
 
-use tokio_util::task::TaskTracker;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use super::shared_processor::SharedProcessor;
+use super::{metrics::MetricsConfig, shared_processor::SharedProcessor};
 
 /// A running informer. Dropping it stops the informer without waiting for its handlers.
 pub(super) struct RunGuard {
@@ -13,8 +13,15 @@ pub(super) struct RunGuard {
 }
 
 impl RunGuard {
-    pub(super) fn new(processor: Arc<SharedProcessor>, tasks: TaskTracker) -> Self {
-        RunGuard { processor, tasks }
+    /// Starts the informer. Cancels `cancelled` if a handler aborts it. Returns `None` if it was started before.
+    pub(super) fn start(
+        processor: &Arc<SharedProcessor>,
+        name: String,
+        cancelled: CancellationToken,
+        metrics: Option<MetricsConfig>,
+    ) -> Option<Self> {
+        let tasks = processor.start(name, cancelled, metrics)?;
+        Some(RunGuard { processor: Arc::clone(processor), tasks })
     }
 
     /// Stops the informer and waits until every handler has returned from its current call.

@@ -13,13 +13,11 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::{
     config::{InformerFailed, Stopped},
-    event::{AnyObject, Event},
-    handler_options::{HandlerOptions, ListenerOptions},
+    event::Event,
+    handler_options::ListenerOptions,
     health::Health,
-    listener::{HandlerRegistration, Listener},
+    listener::Listener,
     metrics::{InformerMetrics, MetricsConfig},
-    receiver::{Handler, HandlerTask, Receiver},
-    run_guard::RunGuard,
     stored::AnyStored,
 };
 use crate::{
@@ -91,11 +89,7 @@ impl SharedProcessor {
     }
 
     /// Adds a listener and replays the store to it.
-    pub(super) fn add_listener(
-        self: &Arc<Self>,
-        mut options: ListenerOptions,
-        is_stream: bool,
-    ) -> Result<Receiver, Stopped> {
+    pub(super) fn add_listener(&self, mut options: ListenerOptions, is_stream: bool) -> Result<Arc<Listener>, Stopped> {
         let mut state = self.state.lock();
         if matches!(state.phase, Phase::Stopped) {
             return Err(Stopped { resource: self.resource.clone() });
@@ -114,25 +108,11 @@ impl SharedProcessor {
         }
         state.listeners.retain(|listener| !listener.is_closed());
         state.listeners.push(Arc::clone(&listener));
-        Ok(Receiver::new(listener, Arc::downgrade(self)))
-    }
-
-    /// Adds a handler with a dedicated task.
-    pub(super) fn add_handler(
-        self: &Arc<Self>,
-        options: HandlerOptions<dyn AnyObject>,
-        handler: Handler,
-    ) -> Result<HandlerRegistration, Stopped> {
-        let HandlerOptions { filter, listener: options } = options;
-        let (on_panic, is_blocking) = (options.on_panic, options.is_blocking);
-        let receiver = self.add_listener(options, false)?;
-        let registration = receiver.registration();
-        self.spawn(HandlerTask { receiver, filter, handler, on_panic, is_blocking }.run());
-        Ok(registration)
+        Ok(listener)
     }
 
     /// Spawns the task of a listener now, or when the informer runs.
-    fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+    pub(super) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
         match &mut self.state.lock().phase {
             Phase::New(waiting) => waiting.push(Box::pin(task)),
             Phase::Running { runtime, tasks, .. } => drop(tasks.spawn_on(task, runtime)),
@@ -140,14 +120,14 @@ impl SharedProcessor {
         }
     }
 
-    /// Runs the tasks of the listeners until the returned guard is stopped or dropped. Cancels `cancelled` if a handler
-    /// aborts the informer. Returns `None` if it was started before.
+    /// Runs the tasks of the listeners and returns them. Cancels `cancelled` if a handler aborts the informer. Returns
+    /// `None` if it was started before.
     pub(super) fn start(
         self: &Arc<Self>,
         name: String,
         cancelled: CancellationToken,
         metrics: Option<MetricsConfig>,
-    ) -> Option<RunGuard> {
+    ) -> Option<TaskTracker> {
         let metrics = metrics.map(InformerMetrics::new);
         let this: Weak<dyn Refresh> = Arc::<Self>::downgrade(self);
         metrics.iter().for_each(|metrics| metrics.provider().register_refresh(Weak::clone(&this)));
@@ -158,7 +138,7 @@ impl SharedProcessor {
         let (runtime, tasks) = (Handle::current(), TaskTracker::new());
         waiting.drain(..).for_each(|task| drop(tasks.spawn_on(task, &runtime)));
         state.phase = Phase::Running { runtime, tasks: tasks.clone(), cancelled };
-        Some(RunGuard::new(Arc::clone(self), tasks))
+        Some(tasks)
     }
 
     /// Changes the store and distributes the changes to every listener.

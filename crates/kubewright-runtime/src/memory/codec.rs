@@ -1,29 +1,23 @@
 //! Encodes the objects of an informer as compact bytes, and decodes them.
 
-use std::{
-    borrow::Borrow,
-    sync::{
-        Arc, OnceLock,
-        atomic::{AtomicU64, Ordering},
-    },
+use std::sync::{
+    OnceLock,
+    atomic::{AtomicU64, Ordering},
 };
 
 use kube::Resource;
 use parking_lot::{Mutex, RwLockReadGuard};
 
 use super::{
-    compact_object::CompactObject,
     compression::{Compressor, Decompressor, Dictionary, RETAINED_CAPACITY},
     hot_objects::HotObjects,
     label_table::{LabelTable, SharedPairs},
     packed_object::{EncodedJson, PackedObject},
-    packer::Origin,
-    stored::{Stored, name_of, namespace_of},
 };
 use crate::{
     decode::{DecodeError, SkippedObject, decode_item},
     error::{ObjectError, SkippedObjects, catch_panic},
-    object::{ApiObject, ObjectKey, resource_name},
+    object::{ApiObject, ObjectKey, name_of, namespace_of, resource_name},
 };
 
 /// The maximum number of idle decompressors. Each has a context of some 100 kB.
@@ -85,24 +79,9 @@ impl<K: ApiObject> Codec<K> {
 }
 
 impl<K: Resource> Codec<K> {
-    /// Encodes an object. `text` is the JSON from which it was decoded, unless it was changed since.
-    pub(super) fn pack<O: Borrow<K> + Into<Arc<K>>>(
-        self: &Arc<Self>,
-        object: O,
-        origin: Origin,
-        text: Option<&[u8]>,
-    ) -> Stored<K> {
-        let decoded: &K = object.borrow();
-        self.undecodable.remove(|| ObjectKey::from_object(decoded));
-        let Some(packed) = self.encode(decoded, text) else { return Stored::Decoded(object.into()) };
-        let (id, len) = (self.states.fetch_add(1, Ordering::Relaxed), packed.json().len);
-        if origin == Origin::Changed || self.hot.has_room(len) {
-            self.hot.insert(id, object.into(), len);
-        }
-        Stored::Compact(Arc::new(CompactObject::new(Arc::clone(self), id, packed)))
-    }
-
-    fn encode(&self, object: &K, text: Option<&[u8]>) -> Option<PackedObject> {
+    /// Encodes an object; `None` if this is not possible. `text` is the JSON from which it was decoded, unless it was
+    /// changed since.
+    pub(super) fn encode(&self, object: &K, text: Option<&[u8]>) -> Option<PackedObject> {
         let mut encoder = self.encoder.lock();
         if encoder.is_disabled {
             return None;
@@ -175,6 +154,11 @@ impl<K> Codec<K> {
         if self.undecodable.insert(key, error) {
             tracing::warn!(resource = self.resource, error = text, "an object remains stored as bytes");
         }
+    }
+
+    /// Returns the number of a new state.
+    pub(super) fn next_state(&self) -> u64 {
+        self.states.fetch_add(1, Ordering::Relaxed)
     }
 
     pub(super) fn undecodable(&self) -> &SkippedObjects {

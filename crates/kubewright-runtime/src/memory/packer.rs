@@ -4,9 +4,9 @@ use std::{borrow::Borrow, marker::PhantomData, sync::Arc};
 
 use kube::Resource;
 
-#[cfg(feature = "compact")]
-use super::codec::Codec;
 use super::{Memory, stored::Stored};
+#[cfg(feature = "compact")]
+use super::{codec::Codec, compact_object::CompactObject};
 use crate::{
     error::SkippedObjects,
     object::{ApiObject, ObjectKey},
@@ -89,7 +89,16 @@ impl<K: Resource> Packer<K> {
         match self {
             Packer::Plain(_) => Stored::Decoded(object.into()),
             #[cfg(feature = "compact")]
-            Packer::Compact(codec) => codec.pack(object, origin, text),
+            Packer::Compact(codec) => {
+                let decoded: &K = object.borrow();
+                codec.undecodable().remove(|| ObjectKey::from_object(decoded));
+                let Some(packed) = codec.encode(decoded, text) else { return Stored::Decoded(object.into()) };
+                let (id, len) = (codec.next_state(), packed.json().len);
+                if origin == Origin::Changed || codec.hot().has_room(len) {
+                    codec.hot().insert(id, object.into(), len);
+                }
+                Stored::Compact(Arc::new(CompactObject::new(Arc::clone(codec), id, packed)))
+            }
         }
     }
 }

@@ -7,17 +7,7 @@ use kube::Resource;
 #[cfg(feature = "compact")]
 use super::compact_object::CompactObject;
 use super::label_matcher::LabelMatcher;
-use crate::object::ObjectKey;
-
-/// Returns the namespace of an object; empty if it is cluster-scoped or a transform removed it.
-pub(crate) fn namespace_of<K: Resource>(object: &K) -> &str {
-    object.meta().namespace.as_deref().unwrap_or_default()
-}
-
-/// Returns the name of an object; empty if a transform removed it.
-pub(crate) fn name_of<K: Resource>(object: &K) -> &str {
-    object.meta().name.as_deref().unwrap_or_default()
-}
+use crate::object::{ObjectKey, name_of, namespace_of};
 
 /// An object as a store holds it. Clones share it.
 #[derive(Debug)]

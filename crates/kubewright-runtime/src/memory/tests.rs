@@ -84,7 +84,7 @@ fn codec<K: crate::ApiObject>() -> Arc<Codec<K>> {
 }
 
 fn pack<K: crate::ApiObject>(codec: &Arc<Codec<K>>, object: K) -> Stored<K> {
-    codec.pack(object, Origin::Listed, None)
+    Packer::Compact(Arc::clone(codec)).pack(object, Origin::Listed, None)
 }
 
 /// Packs many objects, so that the dictionary is trained.
@@ -214,8 +214,8 @@ fn the_received_text_is_stored_unless_the_type_has_few_of_its_fields() {
     let received = serde_json::to_string(&object).unwrap().replacen(':', ": ", 1);
     let long = received.replacen('{', r#"{"unknown":"a field that the type does not have, with a long value","#, 1);
     for (text, is_stored) in [(&received, true), (&long, false)] {
-        let codec = codec::<Counter>();
-        let pack = || codec.pack(object.clone(), Origin::Listed, Some(text.as_bytes()));
+        let packer = Packer::<Counter>::new(Memory::Compact);
+        let pack = || packer.pack(object.clone(), Origin::Listed, Some(text.as_bytes()));
         (0..MANY).for_each(|_| drop(pack()));
         let Stored::Compact(stored) = pack() else { panic!("the object is compact") };
         assert_eq!(stored.json_len() == text.len(), is_stored, "{text}");
