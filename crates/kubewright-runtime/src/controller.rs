@@ -6,6 +6,7 @@ mod builder;
 mod children;
 mod finalizer;
 mod gate;
+mod key_states;
 mod loop_guard;
 mod mapping;
 mod metrics;

@@ -11,18 +11,18 @@ use kubewright_core::{
 use super::{
     Controller, Timeouts,
     allow::Allow,
-    gate::{Gate, KeyedGate},
+    gate::{AnyWriteGate, Gate},
+    key_states::KeyStates,
     loop_guard::LoopGuard,
     mapping::KeyMapping,
     metrics::ControllerMetrics,
     object::{ObjectReconciler, ReconcileContext},
-    own_writes::{CachedKind, OwnWrites, cached_kind},
+    own_writes::OwnWrites,
     processor::Processor,
     reconciler::{Action, AnyReconciler, ReconcileError, Reconciler},
     references::references,
     sharded::{ShardedKeys, ShardedWatches},
     target::{Target, queue_acquired},
-    trigger::Triggers,
     watch::{IntoWatch, Subscribe, Watch, controller_key, object_key, subscribe},
     write_layer::recording_client,
 };
@@ -65,8 +65,10 @@ pub(super) struct Options<K> {
     client: Option<Client>,
     pub(super) recorder: Option<EventRecorder>,
     watches: Vec<Subscribe>,
-    kinds: Vec<Box<dyn CachedKind>>,
-    gates: Vec<Box<dyn Gate>>,
+    states: Arc<KeyStates>,
+    /// The gates of the watched kinds, for the writes of the controller.
+    own_gates: Vec<Arc<dyn AnyWriteGate>>,
+    gates: Vec<Gate>,
     max_concurrent_reconciles: usize,
     reconciliation_timeout: Duration,
     timeouts: Timeouts,
@@ -92,7 +94,8 @@ impl<K: ApiObject> ControllerBuilder<K> {
             client: None,
             recorder: None,
             watches: Vec::new(),
-            kinds: Vec::new(),
+            states: Arc::default(),
+            own_gates: Vec::new(),
             gates: Vec::new(),
             max_concurrent_reconciles: 1,
             reconciliation_timeout: RECONCILIATION_TIMEOUT,
@@ -208,7 +211,7 @@ impl<K: ApiObject, R> ControllerBuilder<K, R> {
     /// Adds a watch, and its cache to those that must contain the writes of a reconciliation.
     fn watch<W: ApiObject>(mut self, watch: Watch<W>, keys: KeyMapping<W>) -> Self {
         let options = &mut self.options;
-        options.kinds.push(cached_kind(&watch.store()));
+        options.own_gates.push(Arc::new(WriteGate::new(watch.store())));
         options.sharded.add(describe_kind::<W>(), watch.sharding());
         // The first watch is that of the reconciled objects.
         options.watches.push(subscribe(watch, keys, options.watches.is_empty()));
@@ -283,7 +286,7 @@ impl<K: ApiObject, R> ControllerBuilder<K, R> {
         F: Fn(&ObjectKey) -> I + Send + Sync + 'static,
         I: IntoIterator<Item = ObjectKey> + 'static,
     {
-        self.options.gates.push(Box::new(KeyedGate { gate: gate.clone(), keys }));
+        self.options.gates.push(Gate::new(gate.clone(), keys));
         self
     }
 
@@ -378,9 +381,8 @@ impl<K: ApiObject> Options<K> {
             return self.build_with(Box::new(|_: ObjectKey| async { Ok::<_, ReconcileError>(()) }), None);
         };
         let loop_guard = LoopGuard::new(&self.name, self.metrics.as_ref());
-        let writes = OwnWrites::new(std::mem::take(&mut self.kinds), loop_guard);
+        let writes = OwnWrites::new(std::mem::take(&mut self.own_gates), Arc::clone(&self.states), loop_guard);
         let reconciler = reconciler(recording_client(&client, Arc::clone(&writes)), &writes);
-        self.gates.push(Box::new(Arc::clone(&writes)));
         self.build_with(Box::new(reconciler), Some(writes))
     }
 
@@ -399,16 +401,16 @@ impl<K: ApiObject> Options<K> {
         });
         let metrics = ControllerMetrics::new(self.metrics.as_ref(), &self.name);
         metrics.set_max_concurrent_reconciles(self.max_concurrent_reconciles);
-        let triggers = Arc::<Triggers>::default();
         let invalid = self.invalid.or_else(|| self.sharded.conflict());
+        let states = self.states;
         let shard = self
             .sharded
             .sharding()
-            .map(|sharding| Arc::new(ShardedKeys::new(&self.name, sharding, self.store.clone())));
-        let target = Target { queue, own_writes, triggers, shard };
+            .map(|sharding| Arc::new(ShardedKeys::new(&self.name, sharding, self.store.clone(), Arc::clone(&states))));
+        let target = Target { queue, states, shard };
         let acquired = queue_acquired(self.store, &target);
         let watches = self.watches.into_iter().map(|subscribe| subscribe(target.clone())).collect();
-        let Target { queue, own_writes, triggers, shard } = target;
+        let Target { queue, states, shard } = target;
         let participant = shard.as_ref().map(|shard| shard.participate());
         let processor = Processor {
             name: self.name,
@@ -416,7 +418,7 @@ impl<K: ApiObject> Options<K> {
             reconciler,
             gates: self.gates,
             own_writes,
-            triggers,
+            states,
             shard,
             reconciliation_timeout: self.reconciliation_timeout,
             metrics,

@@ -1,8 +1,6 @@
 //! The loop guard: recognises reconciliations that only the writes of the controller itself caused.
 
-use std::{collections::HashMap, sync::Arc};
-
-use parking_lot::Mutex;
+use std::sync::Arc;
 
 use crate::{
     metrics::{Counter, Metric, MetricsProvider},
@@ -20,22 +18,20 @@ const MAX_ROUNDS: u32 = 5;
 /// The maximum number of events, and of writes, of a key that are compared.
 const MAX_VERSIONS: usize = 16;
 
-/// Recognises reconciliations that only the writes of the controller itself to the reconciled object caused.
+/// Reports reconciliations that only the writes of the controller itself to the reconciled object caused.
 ///
 /// Guarantees:
 /// - a reconciliation with another cause is not counted: an event of another object or of another client's write, a
 ///   retry, a requested requeue;
-/// - after 5 of them in a row that wrote the object again, a warning is logged, and then after 8, 16 and so on;
-/// - only keys that are being processed, or whose last reconciliation wrote the object, use memory.
+/// - after 5 of them in a row that wrote the object again, a warning is logged, and then after 8, 16 and so on.
 pub(super) struct LoopGuard {
     controller: String,
     counter: Arc<dyn Counter>,
-    keys: Mutex<HashMap<ObjectKey, Causes>>,
 }
 
 /// What can cause the next reconciliation of a key.
 #[derive(Default)]
-struct Causes {
+pub(super) struct Causes {
     /// The versions of the reconciled object in events since the start of the last reconciliation.
     events: Vec<ResourceVersion>,
     /// Whether there was another cause.
@@ -51,137 +47,125 @@ struct Causes {
 impl LoopGuard {
     pub(super) fn new(controller: &str, metrics: &dyn MetricsProvider) -> Self {
         let counter = metrics.counter(SELF_TRIGGERED, &[("controller", controller)]);
-        LoopGuard { controller: controller.to_owned(), counter, keys: Mutex::default() }
+        LoopGuard { controller: controller.to_owned(), counter }
     }
 
-    /// Records an event: with the version of the reconciled object after an update, `None` for any other cause.
-    pub(super) fn record_cause(&self, key: &ObjectKey, version: Option<&str>) {
-        let mut keys = self.keys.lock();
-        let Some(causes) = keys.get_mut(key) else { return };
+    /// Counts a self-triggered reconciliation.
+    pub(super) fn count(&self) {
+        self.counter.add(1);
+    }
+
+    /// Logs a warning after this number of self-triggered reconciliations in a row.
+    pub(super) fn report(&self, key: &ObjectKey, rounds: u32) {
+        tracing::warn!(
+            controller = self.controller,
+            %key,
+            rounds,
+            "each reconciliation writes the object and causes the next one: write it only if something changes, and no \
+             values that always differ, such as the current time"
+        );
+    }
+}
+
+impl Causes {
+    /// Records a cause: an event with the version of the reconciled object after an update, `None` for any other cause.
+    pub(super) fn record(&mut self, version: Option<&str>) {
         match version {
-            Some(version) if causes.events.len() < MAX_VERSIONS => causes.events.push(ResourceVersion::new(version)),
-            _ => causes.other = true,
+            Some(version) if self.events.len() < MAX_VERSIONS => self.events.push(ResourceVersion::new(version)),
+            _ => self.other = true,
         }
     }
 
     /// Records a write to the reconciled object.
-    pub(super) fn record_write(&self, key: &ObjectKey, version: &ResourceVersion) {
-        let mut keys = self.keys.lock();
-        let Some(causes) = keys.get_mut(key) else { return };
+    pub(super) fn record_write(&mut self, version: &ResourceVersion) {
         // A write that changes nothing returns the version that the reconciler has seen.
-        if causes.written.len() < MAX_VERSIONS && !causes.seen.contains(version) && !causes.written.contains(version) {
-            causes.written.push(version.clone());
+        if self.written.len() < MAX_VERSIONS && !self.seen.contains(version) && !self.written.contains(version) {
+            self.written.push(version.clone());
         }
     }
 
-    /// Starts the reconciliation of a key.
-    pub(super) fn start(&self, key: &ObjectKey) {
-        let mut keys = self.keys.lock();
-        let causes = keys.entry(key.clone()).or_default();
-        causes.seen = std::mem::take(&mut causes.events);
-        let written = std::mem::take(&mut causes.written);
-        let is_other = std::mem::take(&mut causes.other);
-        causes.is_self_triggered =
-            !is_other && !causes.seen.is_empty() && causes.seen.iter().all(|version| written.contains(version));
-        if causes.is_self_triggered {
-            self.counter.add(1);
-        }
+    /// Starts a reconciliation. Returns whether it is self-triggered.
+    pub(super) fn start(&mut self) -> bool {
+        self.seen = std::mem::take(&mut self.events);
+        let written = std::mem::take(&mut self.written);
+        let is_other = std::mem::take(&mut self.other);
+        self.is_self_triggered =
+            !is_other && !self.seen.is_empty() && self.seen.iter().all(|version| written.contains(version));
+        self.is_self_triggered
     }
 
-    /// Ends the reconciliation of a key.
-    pub(super) fn end(&self, key: &ObjectKey) {
-        let mut keys = self.keys.lock();
-        let Some(causes) = keys.get_mut(key) else { return };
-        if causes.written.is_empty() {
-            keys.remove(key);
-            return;
-        }
-        causes.rounds = if causes.is_self_triggered { causes.rounds + 1 } else { 0 };
-        let rounds = causes.rounds;
-        if rounds == MAX_ROUNDS || rounds > MAX_ROUNDS && rounds.is_power_of_two() {
-            tracing::warn!(
-                controller = self.controller,
-                %key,
-                rounds,
-                "each reconciliation writes the object and causes the next one: write it only if something changes, and \
-                 no values that always differ, such as the current time"
-            );
-        }
+    /// Returns whether the reconciliation did not write the object.
+    pub(super) fn is_converged(&self) -> bool {
+        self.written.is_empty()
     }
 
-    /// Removes a key that this process does not reconcile anymore.
-    pub(super) fn forget(&self, key: &ObjectKey) {
-        self.keys.lock().remove(key);
+    /// Ends a reconciliation that wrote the object. Returns the number of self-triggered ones in a row if it must be
+    /// reported.
+    pub(super) fn end(&mut self) -> Option<u32> {
+        self.rounds = if self.is_self_triggered { self.rounds + 1 } else { 0 };
+        let rounds = self.rounds;
+        (rounds == MAX_ROUNDS || rounds > MAX_ROUNDS && rounds.is_power_of_two()).then_some(rounds)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::metrics::NoopMetrics;
-
-    fn guard() -> (LoopGuard, ObjectKey) {
-        (LoopGuard::new("test", &NoopMetrics), ObjectKey::cluster("a"))
-    }
 
     /// Runs a reconciliation that writes these versions. Returns whether it is self-triggered, and the rounds.
-    fn reconcile(guard: &LoopGuard, key: &ObjectKey, writes: &[&str]) -> (bool, u32) {
-        guard.start(key);
-        for version in writes {
-            guard.record_write(key, &ResourceVersion::new(version));
-        }
-        let is_self_triggered = guard.keys.lock()[key].is_self_triggered;
-        guard.end(key);
-        (is_self_triggered, guard.keys.lock().get(key).map_or(0, |causes| causes.rounds))
+    fn reconcile(causes: &mut Causes, writes: &[&str]) -> (bool, u32) {
+        let is_self_triggered = causes.start();
+        writes.iter().for_each(|version| causes.record_write(&ResourceVersion::new(version)));
+        causes.end();
+        (is_self_triggered, causes.rounds)
     }
 
     #[test]
     fn a_reconciliation_caused_by_its_own_write_is_self_triggered() {
-        let (guard, key) = guard();
-        assert_eq!(reconcile(&guard, &key, &["2"]), (false, 0));
-        guard.record_cause(&key, Some("2"));
-        assert_eq!(reconcile(&guard, &key, &[]), (true, 0));
-        assert!(guard.keys.lock().is_empty(), "it converged");
+        let mut causes = Causes::default();
+        assert_eq!(reconcile(&mut causes, &["2"]), (false, 0));
+        causes.record(Some("2"));
+        assert!(causes.start());
+        assert!(causes.is_converged());
     }
 
     #[test]
-    fn rounds_that_write_again_are_counted() {
-        let (guard, key) = guard();
-        reconcile(&guard, &key, &["1"]);
-        for round in 1..=9_u32 {
-            guard.record_cause(&key, Some(&round.to_string()));
-            assert_eq!(reconcile(&guard, &key, &[&(round + 1).to_string()]), (true, round));
+    fn rounds_that_write_again_are_counted_and_reported() {
+        let mut causes = Causes::default();
+        reconcile(&mut causes, &["1"]);
+        let mut reported = Vec::new();
+        for round in 1..=17_u32 {
+            causes.record(Some(&round.to_string()));
+            assert!(causes.start());
+            causes.record_write(&ResourceVersion::new(&(round + 1).to_string()));
+            reported.extend(causes.end());
+            assert_eq!(causes.rounds, round);
         }
-        guard.record_cause(&key, Some("10"));
-        assert_eq!(reconcile(&guard, &key, &["10"]), (true, 0), "a write that changes nothing ends the loop");
+        assert_eq!(reported, [5, 8, 16]);
+        causes.record(Some("18"));
+        assert!(causes.start());
+        causes.record_write(&ResourceVersion::new("18"));
+        assert!(causes.is_converged(), "a write that changes nothing ends the loop");
     }
 
     #[test]
     fn other_causes_are_not_counted() {
-        let (guard, key) = guard();
+        let mut causes = Causes::default();
         for cause in [None, Some("3")] {
-            reconcile(&guard, &key, &["2"]);
-            guard.record_cause(&key, Some("2"));
-            guard.record_cause(&key, cause);
-            assert_eq!(reconcile(&guard, &key, &["4"]), (false, 0), "{cause:?}");
+            reconcile(&mut causes, &["2"]);
+            causes.record(Some("2"));
+            causes.record(cause);
+            assert_eq!(reconcile(&mut causes, &["4"]), (false, 0), "{cause:?}");
         }
     }
 
     #[test]
     fn an_event_can_precede_the_response_of_its_write() {
-        let (guard, key) = guard();
-        guard.start(&key);
-        guard.record_cause(&key, Some("2"));
-        guard.record_write(&key, &ResourceVersion::new("2"));
-        guard.end(&key);
-        assert_eq!(reconcile(&guard, &key, &["3"]), (true, 1));
-    }
-
-    #[test]
-    fn keys_that_write_nothing_use_no_memory() {
-        let (guard, key) = guard();
-        guard.record_cause(&key, Some("1"));
-        assert_eq!(reconcile(&guard, &key, &[]), (false, 0));
-        assert!(guard.keys.lock().is_empty());
+        let mut causes = Causes::default();
+        causes.start();
+        causes.record(Some("2"));
+        causes.record_write(&ResourceVersion::new("2"));
+        causes.end();
+        assert_eq!(reconcile(&mut causes, &["3"]), (true, 1));
     }
 }

@@ -10,12 +10,13 @@ use uuid::Uuid;
 
 use super::{
     gate::Gate,
+    key_states::KeyStates,
     metrics::ControllerMetrics,
     own_writes::OwnWrites,
     reconciler::{Action, AnyReconciler, ReconcileError},
     sharded::ShardedKeys,
     status::Processing,
-    trigger::{Trigger, Triggers},
+    trigger::Trigger,
 };
 use crate::{
     error::{Error, panic_message},
@@ -35,10 +36,10 @@ pub(super) struct Processor {
     pub(super) name: String,
     pub(super) queue: WorkQueue<ObjectKey>,
     pub(super) reconciler: Box<dyn AnyReconciler>,
-    pub(super) gates: Vec<Box<dyn Gate>>,
+    pub(super) gates: Vec<Gate>,
     /// The recorder of the client of the controller, if it has one.
     pub(super) own_writes: Option<Arc<OwnWrites>>,
-    pub(super) triggers: Arc<Triggers>,
+    pub(super) states: Arc<KeyStates>,
     /// The keys of this replica; `None` if it processes all.
     pub(super) shard: Option<Arc<ShardedKeys>>,
     pub(super) reconciliation_timeout: Duration,
@@ -102,12 +103,14 @@ impl Processor {
     }
 
     async fn readiness(&self, key: &ObjectKey) -> Readiness {
-        if self.gates.iter().all(|gate| gate.is_open(key)) {
+        let mut writes: Vec<_> = self.gates.iter().flat_map(|gate| gate.pending_writes(key)).collect();
+        writes.append(&mut self.states.pending_writes(key));
+        if writes.is_empty() {
             return Readiness::Ready;
         }
         let all = async {
-            for gate in &self.gates {
-                gate.wait(key).await;
+            for write in &writes {
+                write.wait().await;
             }
         };
         match timeout(MAX_CACHE_WAIT, all).await {
@@ -142,7 +145,7 @@ impl Processor {
     /// Creates the span of a reconciliation, with the field names of controller-runtime. Its level is that of errors,
     /// so that it is enabled if only errors are logged: their lines have its fields.
     fn span(&self, key: &ObjectKey) -> Span {
-        let trigger = self.triggers.take(key);
+        let trigger = self.states.take_trigger(key);
         tracing::error_span!(
             "reconcile",
             controller = self.name,
@@ -220,18 +223,13 @@ impl Processor {
     /// Resets the failures of a key that is done.
     fn forget(&self, key: &WorkItem<ObjectKey>) {
         self.queue.forget(key);
-        if let Some(shard) = &self.shard {
-            shard.forget(key);
-        }
+        self.states.remove_deleted_slot(key);
     }
 
     /// Drops a key that another replica processes.
     fn discard(&self, key: &WorkItem<ObjectKey>) {
-        self.forget(key);
-        self.triggers.take(key);
-        if let Some(writes) = &self.own_writes {
-            writes.loop_guard.forget(key);
-        }
+        self.queue.forget(key);
+        self.states.discard(key);
     }
 
     fn retry(&self, key: &WorkItem<ObjectKey>) {
@@ -247,10 +245,7 @@ impl Processor {
 
     /// Requeues a key with its current priority.
     fn requeue(&self, key: &WorkItem<ObjectKey>, trigger: Trigger, options: AddOptions) {
-        if let Some(writes) = &self.own_writes {
-            writes.loop_guard.record_cause(key, None);
-        }
-        self.triggers.record_requeue(key, trigger);
+        self.states.record_requeue(key, trigger);
         self.queue.add_with(ObjectKey::clone(key), AddOptions { priority: key.priority(), ..options });
     }
 }

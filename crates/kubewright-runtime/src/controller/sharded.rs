@@ -1,11 +1,11 @@
 //! The keys of a sharded controller: which of them this replica processes.
 
-use std::collections::HashMap;
+use std::sync::Arc;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kubewright_core::description::KindDescription;
-use parking_lot::Mutex;
 
+use super::key_states::KeyStates;
 use crate::{
     object::{ApiObject, ObjectKey},
     sharding::{Admission, Field, Participant, Sharding, Slot},
@@ -18,23 +18,27 @@ type SlotFn = dyn Fn(&ObjectKey) -> Option<Slot> + Send + Sync;
 ///
 /// Guarantees:
 /// - a key without an object is in the slot of the deleted object until its deletion is processed, and otherwise, by
-///   UID, in none: an object that is added later is queued by its own event;
-/// - only deleted objects whose keys are in the queue or being processed use memory.
+///   UID, in none: an object that is added later is queued by its own event.
 pub(super) struct ShardedKeys {
     pub(super) sharding: Sharding,
     /// Returns the slot of the object of a key, if it is in the cache.
     slot_in_cache: Box<SlotFn>,
-    /// The slots of deleted objects.
-    deleted: Mutex<HashMap<ObjectKey, Slot>>,
+    /// Contains the slots of deleted objects.
+    states: Arc<KeyStates>,
 }
 
 impl ShardedKeys {
     /// Creates the keys of the controller of this name, whose objects are in this cache.
-    pub(super) fn new<K: ApiObject>(controller: &str, sharding: Sharding, store: Store<K>) -> Self {
+    pub(super) fn new<K: ApiObject>(
+        controller: &str,
+        sharding: Sharding,
+        store: Store<K>,
+        states: Arc<KeyStates>,
+    ) -> Self {
         sharding.add_controller(controller);
         let field = sharding.field();
         let slot_in_cache = Box::new(move |key: &ObjectKey| Some(field.slot_of(store.get_by_key(key)?.meta())));
-        ShardedKeys { sharding, slot_in_cache, deleted: Mutex::default() }
+        ShardedKeys { sharding, slot_in_cache, states }
     }
 
     /// Returns whether this replica processes a key.
@@ -58,19 +62,14 @@ impl ShardedKeys {
         let slot = field.slot_of(meta);
         let is_owned = self.sharding.ownership().is_active(slot);
         if is_owned && field.slot_of_key(key).is_none() {
-            self.deleted.lock().insert(key.clone(), slot);
+            self.states.set_deleted_slot(key, slot);
         }
         is_owned
     }
 
-    /// Removes what is recorded about a key that is done, or that this replica does not process.
-    pub(super) fn forget(&self, key: &ObjectKey) {
-        self.deleted.lock().remove(key);
-    }
-
     fn slot(&self, key: &ObjectKey) -> Option<Slot> {
         let by_key = self.sharding.field().slot_of_key(key);
-        by_key.or_else(|| (self.slot_in_cache)(key)).or_else(|| self.deleted.lock().get(key).copied())
+        by_key.or_else(|| (self.slot_in_cache)(key)).or_else(|| self.states.deleted_slot(key))
     }
 }
 

@@ -2,11 +2,7 @@
 
 use std::sync::{Arc, Weak};
 
-use super::{
-    own_writes::OwnWrites,
-    sharded::ShardedKeys,
-    trigger::{Change, Triggers},
-};
+use super::{key_states::KeyStates, sharded::ShardedKeys, trigger::Change};
 use crate::{
     object::{ApiObject, ObjectKey},
     sharding::{Sharding, SlotSet, StartHandler},
@@ -18,9 +14,7 @@ use crate::{
 #[derive(Clone)]
 pub(super) struct Target {
     pub(super) queue: WorkQueue<ObjectKey>,
-    /// The recorder of the client of the controller, if it has one.
-    pub(super) own_writes: Option<Arc<OwnWrites>>,
-    pub(super) triggers: Arc<Triggers>,
+    pub(super) states: Arc<KeyStates>,
     /// The keys of this replica; `None` if it processes all.
     pub(super) shard: Option<Arc<ShardedKeys>>,
 }
@@ -39,13 +33,10 @@ impl Target {
         found.sort();
         found.dedup();
         let options = AddOptions { priority, ..AddOptions::default() };
-        let Target { queue, own_writes, triggers, shard } = self;
+        let Target { queue, states, shard } = self;
         let is_owned = |key: &ObjectKey| shard.as_ref().is_none_or(|shard| shard.is_owned(key));
         for key in found.into_iter().filter(is_owned) {
-            if let Some(writes) = own_writes {
-                writes.loop_guard.record_cause(&key, version);
-            }
-            triggers.record_event(&key, kind, change);
+            states.record_event(&key, kind, change, version);
             queue.add_with(key, options);
         }
     }
@@ -54,9 +45,8 @@ impl Target {
     pub(super) fn object_deleted<K: ApiObject>(&self, object: &K) {
         let Some(shard) = &self.shard else { return };
         let key = ObjectKey::from_object(object);
-        let is_owned = shard.object_deleted(&key, object.meta());
-        if let Some(writes) = self.own_writes.as_ref().filter(|_| !is_owned) {
-            writes.loop_guard.forget(&key);
+        if !shard.object_deleted(&key, object.meta()) {
+            self.states.remove_causes(&key);
         }
     }
 }

@@ -12,7 +12,7 @@ use kube::{Client, client::Body};
 use serde::Deserialize;
 use tower::Service;
 
-use super::own_writes::{OwnWrites, Write};
+use super::{gate::Write, own_writes::OwnWrites};
 use crate::object::{ObjectKey, ResourceVersion};
 
 /// Returns a client that sends its requests with this one and records the writes.

@@ -84,6 +84,10 @@ impl<K: Resource + 'static> WriteGate<K> {
         WriteGate { store, pending: Arc::default() }
     }
 
+    pub(crate) fn store(&self) -> &Store<K> {
+        &self.store
+    }
+
     /// Records an object that the server returned for a write: a create, an update, a patch, or a deletion that waits
     /// for finalizers.
     pub fn record_write(&self, object: &K) {
