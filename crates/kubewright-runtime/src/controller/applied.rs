@@ -86,7 +86,7 @@ pub(super) struct Digest {
 
 impl Digest {
     /// Returns the digest; `None` if it cannot be serialized, so that the apply fails, too.
-    pub(super) fn of(configuration: &impl Serialize) -> Option<Self> {
+    pub(super) fn from_configuration(configuration: &impl Serialize) -> Option<Self> {
         let configuration = serde_json::to_value(OmitNone(configuration)).ok()?;
         Some(Digest { hash: hash(&configuration), has_status: configuration.get("status").is_some() })
     }
@@ -137,8 +137,8 @@ mod tests {
     #[test]
     fn only_an_equal_configuration_on_an_equal_object_is_unchanged() {
         let (applied, target) = (AppliedConfigurations::new(), target(false));
-        let configuration = Digest::of(&json!({"metadata": {"labels": {"x": "1"}}})).unwrap();
-        let other = Digest::of(&json!({"metadata": {"labels": {"x": "2"}}})).unwrap();
+        let configuration = Digest::from_configuration(&json!({"metadata": {"labels": {"x": "1"}}})).unwrap();
+        let other = Digest::from_configuration(&json!({"metadata": {"labels": {"x": "2"}}})).unwrap();
         assert!(!applied.is_unchanged(&target, &configuration, &namespace("1", "1", "Active")), "nothing was applied");
         applied.record(target.clone(), &configuration, &namespace("1", "1", "Active"));
         for (version, label, phase, expected) in
@@ -153,7 +153,7 @@ mod tests {
     #[test]
     fn a_status_is_compared_apart_from_the_object() {
         let (applied, target) = (AppliedConfigurations::new(), target(true));
-        let configuration = Digest::of(&json!({"status": {"phase": "Active"}})).unwrap();
+        let configuration = Digest::from_configuration(&json!({"status": {"phase": "Active"}})).unwrap();
         applied.record(target.clone(), &configuration, &namespace("1", "1", "Active"));
         assert!(applied.is_unchanged(&target, &configuration, &namespace("2", "changed", "Active")));
         assert!(!applied.is_unchanged(&target, &configuration, &namespace("3", "1", "Terminating")));

@@ -163,9 +163,9 @@ mod tests {
     #[test]
     fn and_requires_both_and_or_requires_one() {
         let (generation, labels) = (Predicate::<ConfigMap>::generation_changed(), Predicate::labels_changed());
-        let (both, one) = (generation.clone().and(labels.clone()), generation.or(labels));
-        assert!(matches(&one, |meta| meta.labels = map()) && !matches(&both, |meta| meta.labels = map()));
-        assert!(!matches(&one, |meta| meta.annotations = map()));
+        let (both, either) = (generation.clone().and(labels.clone()), generation.or(labels));
+        assert!(matches(&either, |meta| meta.labels = map()) && !matches(&both, |meta| meta.labels = map()));
+        assert!(!matches(&either, |meta| meta.annotations = map()));
         assert!(matches(&both, |meta| (meta.generation, meta.labels) = (Some(2), map())));
     }
 }

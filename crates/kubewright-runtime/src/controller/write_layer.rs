@@ -37,7 +37,7 @@ impl Service<Request<Body>> for RecordingService {
 
     fn call(&mut self, request: Request<Body>) -> Self::Future {
         let (client, writes) = (self.client.clone(), Arc::clone(&self.writes));
-        let target = Target::of(request.method(), request.uri());
+        let target = Target::from_request(request.method(), request.uri());
         Box::pin(async move {
             let response = client.send(request).await?;
             let Some(target) = target.filter(|_| response.status().is_success()) else { return Ok(response) };
@@ -65,8 +65,8 @@ struct Target {
 impl Target {
     /// Returns the target of a write; `None` for reads, dry runs, collections, and subresources that are created, such
     /// as evictions.
-    fn of(method: &Method, uri: &Uri) -> Option<Self> {
-        if uri.query().is_some_and(|query| query.split('&').any(|one| one.starts_with("dryRun="))) {
+    fn from_request(method: &Method, uri: &Uri) -> Option<Self> {
+        if uri.query().is_some_and(|query| query.split('&').any(|parameter| parameter.starts_with("dryRun="))) {
             return None;
         }
         let path: Vec<_> = uri.path().trim_matches('/').split('/').collect();
@@ -141,7 +141,7 @@ mod tests {
     use super::*;
 
     fn target(method: Method, uri: &str) -> Option<[String; 4]> {
-        let Target { group, plural, namespace, name } = Target::of(&method, &uri.parse().unwrap())?;
+        let Target { group, plural, namespace, name } = Target::from_request(&method, &uri.parse().unwrap())?;
         Some([group, plural, namespace, name])
     }
 
@@ -175,7 +175,7 @@ mod tests {
     fn written(method: Method, response: &Value) -> Option<Write> {
         let name = if method == Method::POST { "" } else { "/b" };
         let uri = format!("/api/v1/namespaces/a/configmaps{name}").parse().unwrap();
-        Target::of(&method, &uri)?.write(response.to_string().as_bytes())
+        Target::from_request(&method, &uri)?.write(response.to_string().as_bytes())
     }
 
     #[test]

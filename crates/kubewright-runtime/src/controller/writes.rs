@@ -66,7 +66,7 @@ impl<S> ReconcileContext<S> {
         let namespace = metadata.namespace().unwrap_or_default();
         let key = ObjectKey::namespaced(namespace, metadata.name());
         let cached = self.store::<C::Kind>().and_then(|store| store.get_by_key(&key));
-        let (target, digest) = (Target::new::<C::Kind>(key, is_status), Digest::of(configuration));
+        let (target, digest) = (Target::new::<C::Kind>(key, is_status), Digest::from_configuration(configuration));
         if let (Some(digest), Some(cached)) = (&digest, cached)
             && self.applied().is_unchanged(&target, digest, &*cached)
         {

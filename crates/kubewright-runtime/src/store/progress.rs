@@ -46,7 +46,11 @@ impl State {
         let is_of_namespace = |source: &&Source| source.namespace.as_deref() == Some(namespace);
         match self.sources.len() {
             0 | 1 => self.version.as_ref(),
-            _ => self.sources.iter().find(is_of_namespace).map_or(self.version.as_ref(), |one| one.version.as_ref()),
+            _ => self
+                .sources
+                .iter()
+                .find(is_of_namespace)
+                .map_or(self.version.as_ref(), |source| source.version.as_ref()),
         }
     }
 }

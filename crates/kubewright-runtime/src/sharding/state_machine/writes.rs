@@ -49,15 +49,15 @@ impl StateMachine {
     fn slots_write(&self, wall: Timestamp) -> Option<(Kind, Request)> {
         self.leases.table_lease()?;
         let mut held = self.leases.held_now(self.listed());
-        let own = held.remove(&self.holder).unwrap_or_default();
+        let held_slots = held.remove(&self.holder).unwrap_or_default();
         let others = held.values().fold(SlotSet::EMPTY, |all, slots| all.union(*slots));
         let free = SlotSet::ALL.difference(others);
         let acquired = self.desired.intersection(free).intersection(self.local.synced).difference(self.confirmed);
-        let released = own.difference(self.desired).difference(self.local.busy());
+        let released = held_slots.difference(self.desired).difference(self.local.busy());
         if acquired.is_empty() && released.is_empty() {
             return None;
         }
-        held.insert(self.holder.clone(), own.difference(released).union(acquired));
+        held.insert(self.holder.clone(), held_slots.difference(released).union(acquired));
         Some((Kind::Table, self.table_request(&held, wall)))
     }
 

@@ -163,8 +163,8 @@ async fn a_wait_ends_when_the_store_has_the_write(memory: Memory) {
     let store = store_of(memory, [object("a", "1", "5")]);
     let gate = WriteGate::new(store.clone());
     gate.record_write(&object("a", "1", "7"));
-    let one = key("1");
-    let mut wait = std::pin::pin!(gate.wait(&one));
+    let key = key("1");
+    let mut wait = std::pin::pin!(gate.wait(&key));
     assert!(wait.as_mut().now_or_never().is_none());
     store.apply(bookmark("6"));
     assert!(wait.as_mut().now_or_never().is_none());
@@ -176,10 +176,10 @@ async fn a_wait_reports_the_deadline_and_the_stop(memory: Memory) {
     let store = store_of(memory, [object("a", "1", "5")]);
     let gate = WriteGate::new(store.clone());
     gate.record_write(&object("a", "1", "7"));
-    let (one, current) = (key("1"), Some(ResourceVersion::new("5")));
+    let (key, current) = (key("1"), Some(ResourceVersion::new("5")));
     let waited = Duration::from_secs(2);
-    assert_eq!(gate.wait_within(&one, waited).await, Err(WaitError::Timeout { waited, current: current.clone() }));
-    let mut wait = std::pin::pin!(gate.wait(&one));
+    assert_eq!(gate.wait_within(&key, waited).await, Err(WaitError::Timeout { waited, current: current.clone() }));
+    let mut wait = std::pin::pin!(gate.wait(&key));
     assert!(wait.as_mut().now_or_never().is_none());
     store.stop();
     assert_eq!(wait.await, Err(WaitError::Stopped { current }));

@@ -65,7 +65,7 @@ impl RecordedRequest {
         self.option("resourceVersion")
     }
 
-    fn of(request: &Request<Body>) -> Self {
+    fn from_request(request: &Request<Body>) -> Self {
         let query = form_urlencoded::parse(request.uri().query().unwrap_or_default().as_bytes());
         let query: BTreeMap<_, _> = query.into_owned().collect();
         let accept = request.headers().get(http::header::ACCEPT).and_then(|accept| accept.to_str().ok());
@@ -143,7 +143,7 @@ impl ScriptedServer {
     }
 
     async fn reply(&self, request: Request<Body>) -> Result<Response<UnsyncBoxBody<Bytes, BoxError>>, BoxError> {
-        let recorded = RecordedRequest::of(&request);
+        let recorded = RecordedRequest::from_request(&request);
         let before = self.record(&recorded);
         match (self.0.script)(&recorded, before) {
             Reply::Forward => {
