@@ -16,7 +16,7 @@ mod metrics;
 mod record;
 mod requests;
 #[cfg(test)]
-pub(crate) mod simulation;
+mod simulation;
 mod state_machine;
 mod status;
 mod work;

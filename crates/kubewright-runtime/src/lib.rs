@@ -66,6 +66,8 @@ pub mod retry;
 pub mod sharding;
 #[cfg(feature = "informers")]
 mod signal;
+#[cfg(test)]
+mod simulation;
 #[cfg(feature = "informers")]
 pub mod store;
 pub mod workqueue;

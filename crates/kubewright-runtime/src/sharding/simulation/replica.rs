@@ -1,12 +1,9 @@
-//! A simulated replica: its clocks, its state machine, its caches and its reconciliations.
-
-use std::time::Duration;
+//! A simulated replica: its state machine, its caches and its reconciliations.
 
 use fastrand::Rng;
 
-use super::world::Event;
 use crate::{
-    leader_election::{LeaderElectionConfig, Time, simulation::Clocks},
+    leader_election::{LeaderElectionConfig, Time},
     sharding::{
         leases::LeaseNames,
         shard::Field,
@@ -16,12 +13,9 @@ use crate::{
     },
 };
 
-/// A replica, and what its runner and its controller have.
-#[derive(Debug)]
+/// A replica that runs, and what its runner and its controller have.
 pub(super) struct Replica {
-    pub(super) clocks: Clocks,
-    /// `None` if the process does not run.
-    pub(super) machine: Option<StateMachine>,
+    pub(super) machine: StateMachine,
     /// What the state machine returned last.
     pub(super) published: Published,
     /// The slots whose key is being reconciled, with the version that the reconciliation has read.
@@ -35,16 +29,8 @@ pub(super) struct Replica {
     pub(super) lists: u64,
     /// The lost Leases of its state machine.
     pub(super) losses: u64,
-    /// The number of restarts: events of earlier lives are ignored.
-    pub(super) life: u64,
-    /// The number of steps: events of earlier steps, such as the timeout of a request that was answered, are ignored.
-    pub(super) turn: u64,
     /// Whether the state machine waits, and has no request in flight.
     pub(super) is_waiting: bool,
-    pub(super) is_paused: bool,
-    pub(super) is_cut: bool,
-    /// The events of a paused process.
-    pub(super) backlog: Vec<Event>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -56,10 +42,15 @@ pub(super) struct Published {
 }
 
 impl Replica {
-    pub(super) fn new(clocks: Clocks) -> Self {
+    pub(super) fn new(identity: String, random: Rng) -> Self {
+        let policy = Policy {
+            lease: LeaderElectionConfig::new("web", identity).policy().unwrap(),
+            names: LeaseNames::new("web"),
+            labels: [].into(),
+            fleet: Fleet::new(Field::Uid, ["web".to_owned()].into()),
+        };
         Replica {
-            clocks,
-            machine: None,
+            machine: StateMachine::new(policy, random),
             published: Published::default(),
             running: [None; SLOTS as usize],
             queued: SlotSet::EMPTY,
@@ -67,30 +58,8 @@ impl Replica {
             synced: SlotSet::EMPTY,
             lists: 0,
             losses: 0,
-            life: 0,
-            turn: 0,
             is_waiting: false,
-            is_paused: false,
-            is_cut: false,
-            backlog: Vec::new(),
         }
-    }
-
-    /// Starts the process with a new identity.
-    pub(super) fn start(&mut self, index: usize, random: &mut Rng) {
-        let config = LeaderElectionConfig::new("web", format!("{index}-{}", self.life));
-        let policy = Policy {
-            lease: config.policy().unwrap(),
-            names: LeaseNames::new("web"),
-            labels: [].into(),
-            fleet: Fleet::new(Field::Uid, ["web".to_owned()].into()),
-        };
-        self.machine = Some(StateMachine::new(policy, random.fork()));
-    }
-
-    /// Ends the process with its reconciliations.
-    pub(super) fn end(&mut self) {
-        *self = Replica { life: self.life + 1, is_cut: self.is_cut, ..Replica::new(self.clocks) };
     }
 
     pub(super) fn local(&self) -> Local {
@@ -102,18 +71,29 @@ impl Replica {
         Slot::all().filter(|slot| self.running[usize::from(slot.index())].is_some()).collect()
     }
 
-    /// Returns whether keys can be processed.
-    pub(super) fn is_valid(&self, now: Duration) -> bool {
-        self.machine.is_some() && self.clocks.monotonic(now) < self.published.active_until
+    /// Updates the cache, and queues the key if the slot is active.
+    pub(super) fn observe(&mut self, slot: Slot, version: u64) {
+        let known = &mut self.versions[usize::from(slot.index())];
+        if version > *known {
+            *known = version;
+            if self.published.active.contains(slot) {
+                self.queued.insert(slot);
+            }
+        }
+    }
+
+    /// Returns whether keys can be processed at a time of its clock.
+    pub(super) fn is_valid(&self, now: Time) -> bool {
+        now < self.published.active_until
     }
 
     /// Returns whether reconciliations are polled.
-    pub(super) fn is_open(&self, now: Duration) -> bool {
-        self.machine.is_some() && self.clocks.monotonic(now) < self.published.work_deadline
+    pub(super) fn is_open(&self, now: Time) -> bool {
+        now < self.published.work_deadline
     }
 
     /// Returns the slots whose key is being reconciled, or can be, also after a pause.
-    pub(super) fn working(&self, now: Duration) -> SlotSet {
+    pub(super) fn working(&self, now: Time) -> SlotSet {
         let active = if self.is_valid(now) { self.published.active } else { SlotSet::EMPTY };
         let running = if self.is_open(now) { self.running() } else { SlotSet::EMPTY };
         active.union(running)
