@@ -167,29 +167,18 @@ fn top_level_modules_have_no_import_cycles() {
     }
 }
 
-/// Files whose import cycles remain. An entry that is no longer a cycle fails.
-const KNOWN_CIRCLES: [&str; 4] = [
-    "crates/kubewright-runtime: controller::mapping, controller::sharded",
-    "crates/kubewright-runtime: controller::own_writes, controller::write_layer",
-    "crates/kubewright-runtime: informer::receiver, informer::run_guard, informer::shared_processor",
-    "crates/kubewright-runtime: memory::codec, memory::compact_object, memory::packer, memory::stored",
-];
-
 #[test]
 fn files_have_no_import_cycles() {
-    let mut found = BTreeSet::new();
+    let mut cycles = Vec::new();
     for ((directory, _), modules) in crates() {
         let paths: BTreeSet<&Vec<String>> = modules.iter().map(|module| &module.path).collect();
         let file = |path: &[String]| (0..=path.len()).rev().map(|n| path[..n].to_vec()).find(|p| paths.contains(p));
         for circle in circles(&imports(modules, file)) {
             let names: Vec<String> = circle.iter().map(|path| path.join("::")).collect();
-            found.insert(format!("{directory}: {}", names.join(", ")));
+            cycles.push(format!("{directory}: {}", names.join(", ")));
         }
     }
-    let known: BTreeSet<String> = KNOWN_CIRCLES.map(str::to_owned).into();
-    let list = |circles: Vec<&String>| circles.into_iter().cloned().collect::<Vec<_>>();
-    assert_none("import cycles among files", &list(found.difference(&known).collect()));
-    assert_none("entries of `KNOWN_CIRCLES` that are no longer cycles", &list(known.difference(&found).collect()));
+    assert_none("import cycles among files", &cycles);
 }
 
 type Imports = BTreeMap<Vec<String>, BTreeSet<Vec<String>>>;

@@ -8,15 +8,6 @@ use tidy::{assert_none, files, read};
 /// The names without a meaning.
 const WORDS: [&str; 4] = ["of", "one", "own", "why"];
 
-/// Directories whose names are not replaced yet.
-const EXCLUDED: [&str; 5] = [
-    "crates/kubewright-apiserver/",
-    "crates/kubewright-runtime/",
-    "crates/kubewright-simulator/",
-    "tools/bench/",
-    "tools/suites/",
-];
-
 /// Collects the declared names that are one of [`WORDS`], with their lines.
 #[derive(Default)]
 struct Declarations {
@@ -63,9 +54,8 @@ fn words_in_code() -> Regex {
 #[test]
 fn names_are_nouns_and_verbs() {
     let words_in_code = words_in_code();
-    let is_excluded = |file: &str| EXCLUDED.iter().any(|directory| file.starts_with(directory));
     let mut violations = Vec::new();
-    for file in files("rs").iter().filter(|file| !is_excluded(file)) {
+    for file in &files("rs") {
         let source = read(file);
         if source.starts_with("// @generated") || !words_in_code.is_match(&source) {
             continue;
