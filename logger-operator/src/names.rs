@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use k8s_openapi::api::core::v1::Pod;
-use kubewright_runtime::{ObjectKey, controller::MANAGED_BY_LABEL};
+use k8s_openapi::{api::core::v1::Pod, apimachinery::pkg::apis::meta::v1::OwnerReference};
+use kubewright_runtime::{ApiObject, ObjectKey, controller::MANAGED_BY_LABEL};
 use logger_types::v2::Logger;
 use ring::digest::{SHA256, digest};
 
@@ -97,6 +97,11 @@ impl Names {
 pub fn logger_of(agent: &Pod) -> Option<ObjectKey> {
     let name = agent.metadata.annotations.as_ref()?.get(LOGGER_ANNOTATION)?;
     Some(ObjectKey::namespaced(agent.metadata.namespace.as_deref()?, name))
+}
+
+/// Returns the controller of an object.
+pub(crate) fn controller_of(object: &impl ApiObject) -> Option<&OwnerReference> {
+    object.meta().owner_references.iter().flatten().find(|owner| owner.controller == Some(true))
 }
 
 fn child(logger: &str) -> String {

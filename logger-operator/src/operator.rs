@@ -3,15 +3,16 @@
 use std::sync::Arc;
 
 use k8s_openapi::api::{
-    apps::v1::{DaemonSet, Deployment, StatefulSet},
+    apps::v1::{DaemonSet, Deployment, ReplicaSet, StatefulSet},
     core::v1::{Pod, Service},
     policy::v1::PodDisruptionBudget,
 };
 use kubewright_manager::{Operator, Replicas, Setup};
 use kubewright_runtime::{
-    ApiObject, Controller, InformerFactoryBuilder,
+    ApiObject, Controller, InformerFactoryBuilder, ObjectKey, Store,
     controller::{Allow, MANAGED_BY_LABEL, Verb},
     informer::Config,
+    kube::core::PartialObjectMeta,
 };
 use logger_client::Clientset;
 use logger_types::v2::Logger;
@@ -19,7 +20,7 @@ use logger_types::v2::Logger;
 use crate::{
     default_logger::DefaultLogger,
     metrics::LoggerMetrics,
-    names::{AGENT, CONTROLLER, NAME_LABEL, logger_of},
+    names::{AGENT, CONTROLLER, NAME_LABEL, controller_of, logger_of},
     observability,
     options::OperatorOptions,
     reconcile::{BY_LOGGER, State, forget, reconcile},
@@ -76,6 +77,16 @@ fn default_logger(setup: &Setup<OperatorOptions>) -> Result<Option<DefaultLogger
     Ok(Some(DefaultLogger { loggers: setup.informer(), clientset: Clientset::new(setup.client().clone()), namespace }))
 }
 
+/// Returns the key of the Logger whose Deployment controls a ReplicaSet.
+fn logger_of_replica_set(
+    replica_set: &PartialObjectMeta<ReplicaSet>,
+    deployments: &Store<Deployment>,
+) -> Option<ObjectKey> {
+    let namespace = replica_set.metadata.namespace.as_deref()?;
+    let deployment = deployments.get(namespace, &controller_of(replica_set)?.name)?;
+    Some(ObjectKey::namespaced(namespace, &controller_of(&*deployment)?.name))
+}
+
 /// Restricts the informers to the objects with the labels of the operator.
 fn select_children(builder: InformerFactoryBuilder) -> InformerFactoryBuilder {
     let builder = select::<Deployment>(builder, MANAGED_BY_LABEL, CONTROLLER);
@@ -83,6 +94,7 @@ fn select_children(builder: InformerFactoryBuilder) -> InformerFactoryBuilder {
     let builder = select::<StatefulSet>(builder, MANAGED_BY_LABEL, CONTROLLER);
     let builder = select::<Service>(builder, MANAGED_BY_LABEL, CONTROLLER);
     let builder = select::<PodDisruptionBudget>(builder, MANAGED_BY_LABEL, CONTROLLER);
+    let builder = select::<PartialObjectMeta<ReplicaSet>>(builder, NAME_LABEL, AGENT);
     select::<Pod>(builder, NAME_LABEL, AGENT)
 }
 
@@ -94,20 +106,25 @@ fn select<K: ApiObject>(builder: InformerFactoryBuilder, label: &str, value: &st
 
 fn controller(setup: &Setup<OperatorOptions>) -> Controller {
     let pods = setup.indexed_informer::<Pod>(&[BY_LOGGER]);
+    let replica_sets = setup.metadata_informer::<ReplicaSet>();
+    let deployments = setup.informer::<Deployment>();
+    let deployed = deployments.store();
     let state = State {
         agent: setup.options().agent(),
         pods: pods.store(),
+        replica_sets: replica_sets.store(),
         recorder: setup.recorder().clone(),
         metrics: LoggerMetrics::new(Arc::clone(setup.metrics())),
     };
     setup
         .controller::<Logger>(CONTROLLER)
-        .owns(&setup.informer::<Deployment>())
+        .owns(&deployments)
         .owns(&setup.informer::<DaemonSet>())
         .owns(&setup.informer::<StatefulSet>())
         .owns(&setup.informer::<Service>())
         .owns(&setup.informer::<PodDisruptionBudget>())
         .watches(&pods, logger_of)
+        .watches(&replica_sets, move |replica_set| logger_of_replica_set(replica_set, &deployed))
         .allow(Allow::<Logger>::verbs([Verb::Patch]).status())
         .max_concurrent_reconciles(setup.options().max_concurrent_reconciles)
         .reconcile_with(|_| state, reconcile)

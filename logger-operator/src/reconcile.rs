@@ -3,13 +3,14 @@
 use std::{sync::Arc, time::Duration};
 
 use k8s_openapi::api::{
-    apps::v1::{DaemonSet, Deployment, StatefulSet},
+    apps::v1::{DaemonSet, Deployment, ReplicaSet, StatefulSet},
     core::v1::Pod,
     policy::v1::PodDisruptionBudget,
 };
 use kubewright_core::{apply::ApplyConfiguration, verbs};
 use kubewright_runtime::{
-    Action, ApiObject, Error, EventRecorder, EventType, Index, ObjectKey, ReconcileContext, Store, client::ScopedObject,
+    Action, ApiObject, Error, EventRecorder, EventType, Index, ObjectKey, ReconcileContext, Store,
+    client::ScopedObject, kube::core::PartialObjectMeta,
 };
 use logger_client::applyconfigurations::example_v2::{LoggerApply, LoggerStatusApply};
 use logger_types::v2::{Logger, LoggerStatus};
@@ -17,7 +18,7 @@ use logger_types::v2::{Logger, LoggerStatus};
 use crate::{
     children::{self, AgentOptions, WorkloadApply},
     metrics::LoggerMetrics,
-    names::{Names, logger_of},
+    names::{Names, controller_of, logger_of},
     readiness::{self, Readiness},
     reason,
     spec::interval,
@@ -41,7 +42,7 @@ const MAX_MESSAGE: usize = 400;
 /// The action of all events.
 const ACTION: &str = "Reconciling";
 
-/// Finds the agents of a Logger by its key.
+/// Finds the Pods with the annotation of a Logger by its key.
 pub(crate) const BY_LOGGER: Index<Pod> = Index::new("logger_operator_by_logger", |pod| {
     logger_of(pod).map(|key| key.as_str().to_owned()).into_iter().collect()
 });
@@ -49,7 +50,10 @@ pub(crate) const BY_LOGGER: Index<Pod> = Index::new("logger_operator_by_logger",
 /// The state of the controller.
 pub(crate) struct State {
     pub(crate) agent: AgentOptions,
+    /// The Pods with the label of agents.
     pub(crate) pods: Store<Pod>,
+    /// The ReplicaSets of Deployments.
+    pub(crate) replica_sets: Store<PartialObjectMeta<ReplicaSet>>,
     pub(crate) recorder: EventRecorder,
     pub(crate) metrics: LoggerMetrics,
 }
@@ -82,6 +86,23 @@ impl Workloads {
         }
     }
 
+    /// Returns whether one of them controls a Pod, itself or through a ReplicaSet.
+    fn control(&self, pod: &Pod, replica_sets: &Store<PartialObjectMeta<ReplicaSet>>) -> bool {
+        let Some(owner) = controller_of(pod) else { return false };
+        let namespace = pod.metadata.namespace.as_deref().unwrap_or_default();
+        let replica_set = replica_sets.get(namespace, &owner.name);
+        let replica_set = replica_set.filter(|found| found.metadata.uid.as_ref() == Some(&owner.uid));
+        let owner = replica_set.as_deref().and_then(|found| controller_of(found)).unwrap_or(owner);
+        self.uids().any(|uid| *uid == owner.uid)
+    }
+
+    fn uids(&self) -> impl Iterator<Item = &String> {
+        let deployment = self.deployment.as_ref().and_then(|child| child.metadata.uid.as_ref());
+        let daemon_set = self.daemon_set.as_ref().and_then(|child| child.metadata.uid.as_ref());
+        let stateful_set = self.stateful_set.as_ref().and_then(|child| child.metadata.uid.as_ref());
+        [deployment, daemon_set, stateful_set].into_iter().flatten()
+    }
+
     fn observed(&self) -> impl Iterator<Item = Workload> + '_ {
         let deployment = self.deployment.as_deref().map(Workload::from);
         let daemon_set = self.daemon_set.as_deref().map(Workload::from);
@@ -94,7 +115,7 @@ impl Workloads {
 ///
 /// Guarantees:
 /// - every child is applied as one field manager, and a reconciliation that changes nothing sends no write;
-/// - an object that does not belong to the Logger is never changed;
+/// - an object that does not belong to the Logger is never changed, and a Pod that it does not control is no agent;
 /// - a child that the API server rejects is in the status, and is tried again with back-off. The others are applied;
 /// - an invalid spec changes no child: running agents continue;
 /// - a workload of a former kind is deleted when the agents of the desired one are available, so that recording
@@ -112,7 +133,7 @@ pub(crate) async fn reconcile(logger: Arc<Logger>, ctx: ReconcileContext<State>)
         }
     };
     let is_conflict = applied.problem.as_ref().is_some_and(|problem| problem.reason == reason::NAME_CONFLICT);
-    let pods = ctx.pods.by_index(&BY_LOGGER, ctx.key().as_str());
+    let pods = agents(&logger, &ctx);
     let kind = children::workload_kind(&logger.spec);
     let workload = applied.workloads.observed().max_by_key(|workload| workload.kind == kind);
     let observed = Observed {
@@ -137,6 +158,13 @@ pub(crate) async fn reconcile(logger: Arc<Logger>, ctx: ReconcileContext<State>)
         Some(Readiness::Ready) => Action::RequeueAfter(READY_INTERVAL),
         None => Action::Done,
     })
+}
+
+/// Returns the agents of a Logger: the Pods that its workloads control. Others can have the labels of agents, too.
+fn agents(logger: &Logger, ctx: &ReconcileContext<State>) -> Vec<Arc<Pod>> {
+    let workloads = Workloads::existing(logger, ctx);
+    let labelled = ctx.pods.by_index(&BY_LOGGER, ctx.key().as_str());
+    labelled.into_iter().filter(|pod| workloads.control(pod, &ctx.replica_sets)).collect()
 }
 
 /// Forgets a deleted Logger.
@@ -208,8 +236,7 @@ fn existing_child<K: ScopedObject>(logger: &Logger, ctx: &ReconcileContext<State
 }
 
 fn is_controlled_by(child: &impl ApiObject, logger: &Logger) -> bool {
-    let mut owners = child.meta().owner_references.iter().flatten();
-    owners.any(|owner| owner.controller == Some(true) && Some(&owner.uid) == logger.metadata.uid.as_ref())
+    controller_of(child).is_some_and(|owner| Some(&owner.uid) == logger.metadata.uid.as_ref())
 }
 
 /// Applies children, and collects why some are not as desired.

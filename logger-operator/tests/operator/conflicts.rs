@@ -1,9 +1,15 @@
 //! Objects of others with the name of a child.
 
-use k8s_openapi::api::{apps::v1::Deployment, core::v1::Service};
+use k8s_openapi::{
+    api::{
+        apps::v1::{Deployment, ReplicaSet, ReplicaSetSpec},
+        core::v1::{Pod, Service},
+    },
+    apimachinery::pkg::apis::meta::v1::ObjectMeta,
+};
 use logger_operator::{
     names::{CONTROLLER, Names},
-    status::DEGRADED,
+    status::{AVAILABLE, DEGRADED},
 };
 use logger_types::v2::Logger;
 use serde_json::json;
@@ -79,4 +85,34 @@ async fn a_child_that_another_owner_controls_is_not_changed_if_it_has_a_shortene
         assert_eq!(owners.iter().map(|owner| &owner.uid).collect::<Vec<_>>(), [&created.metadata.uid.unwrap()]);
         operator.stop().await;
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pod_with_the_labels_of_agents_is_no_agent() {
+    let cluster = Cluster::new();
+    let operator = cluster.operator();
+    cluster.create(&logger("audit")).await;
+    let deployment = cluster.wait::<Deployment>(&child("audit"), |child| child.is_some()).await.unwrap();
+    let deployment_spec = deployment.spec.unwrap();
+    let template = serde_json::to_value(&deployment_spec.template).unwrap();
+    let owner = |uid: &str| {
+        json!({"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": child("audit"), "uid": uid,
+        "controller": true})
+    };
+    let (selector, template_spec) = (deployment_spec.selector, Some(deployment_spec.template));
+    let spec = ReplicaSetSpec { selector, template: template_spec, ..ReplicaSetSpec::default() };
+    let metadata = ObjectMeta { name: Some(child("audit")), ..ObjectMeta::default() };
+    let foreign = cluster.create(&ReplicaSet { metadata, spec: Some(spec), status: None }).await;
+    // The first has no controller, the second one that the Deployment does not control.
+    for (name, owners) in [("orphan", json!([])), ("forged", json!([owner(&foreign.metadata.uid.unwrap())]))] {
+        let mut pod = template.clone();
+        pod["metadata"]["name"] = json!(name);
+        pod["metadata"]["ownerReferences"] = owners;
+        cluster.create::<Pod>(&serde_json::from_value(pod).unwrap()).await;
+        cluster.report_pod(name, json!({"conditions": [{"type": "Ready", "status": "True"}]})).await;
+    }
+    cluster.settle().await;
+    let logger = cluster.wait_for_condition("audit", AVAILABLE, "False", "AgentsNotReady").await;
+    assert_eq!(logger.status.unwrap().replicas, Some(0));
+    operator.stop().await;
 }

@@ -4,8 +4,11 @@ use std::{sync::Arc, time::Duration};
 
 use k8s_openapi::{
     NamespaceResourceScope,
-    api::{apps::v1::Deployment, core::v1::Pod},
-    apimachinery::pkg::apis::meta::v1::ObjectMeta,
+    api::{
+        apps::v1::{Deployment, ReplicaSet, ReplicaSetSpec},
+        core::v1::Pod,
+    },
+    apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference},
 };
 use kubewright_apiserver::{Actions, Requests, Verb};
 use kubewright_core::Conditions;
@@ -13,7 +16,7 @@ use kubewright_manager::{CancellationToken, Manager, ManagerError};
 use kubewright_runtime::{
     ApiObject,
     kube::{
-        Api,
+        Api, Resource,
         api::{DeleteParams, ListParams, Patch, PatchParams, PostParams},
     },
     metrics::PrometheusMetrics,
@@ -178,10 +181,12 @@ impl Cluster {
     /// kubelets do.
     pub(crate) async fn run_agents(&self, logger: &str, count: i32) {
         let deployment = self.wait::<Deployment>(&child(logger), |deployment| deployment.is_some()).await.unwrap();
+        let owner = self.replica_set(&deployment).await;
         for index in 0..count {
             let mut pod = template(&deployment);
             let name = format!("{}-{index}", child(logger));
             pod.metadata.name = Some(name.clone());
+            pod.metadata.owner_references = Some(vec![owner.clone()]);
             self.create(&pod).await;
             self.report_pod(&name, json!({"conditions": [{"type": "Ready", "status": "True"}]})).await;
         }
@@ -191,6 +196,24 @@ impl Cluster {
         };
         self.wait(logger, is_observed).await;
         self.report_rollout(logger, count).await;
+    }
+
+    /// Creates the ReplicaSet of a Deployment, unless it exists. Returns a reference to it as a controller.
+    async fn replica_set(&self, deployment: &Deployment) -> OwnerReference {
+        let name = deployment.metadata.name.clone().unwrap();
+        let replica_set = match self.get::<ReplicaSet>(&name).await {
+            Some(existing) => existing,
+            None => {
+                let Deployment { metadata, spec, .. } = deployment.clone();
+                let (spec, labels) = (spec.unwrap(), metadata.labels.clone());
+                let owner_references = Some(vec![deployment.controller_owner_ref(&()).unwrap()]);
+                let metadata = ObjectMeta { name: Some(name), labels, owner_references, ..ObjectMeta::default() };
+                let spec =
+                    ReplicaSetSpec { selector: spec.selector, template: Some(spec.template), ..Default::default() };
+                self.create(&ReplicaSet { metadata, spec: Some(spec), status: None }).await
+            }
+        };
+        replica_set.controller_owner_ref(&()).unwrap()
     }
 
     /// Reports that all agents of a Deployment are up to date and available.
