@@ -8,6 +8,7 @@
 mod cel;
 mod certificates;
 mod chart;
+mod cold_start;
 mod connections;
 mod controller_gen;
 mod definitions;
@@ -74,6 +75,7 @@ fn run(args: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
         .chain(connections::trials(&suite))
         .chain(election::trials(&suite))
         .chain(certificates::trials(&suite))
+        .chain(cold_start::trials(&suite))
         .chain(webhook_manifests::trials(&suite))
         .chain(demo::trials(&suite))
         .chain(one_file::trials(&suite))
