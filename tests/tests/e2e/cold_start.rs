@@ -1,5 +1,5 @@
-//! The start of an operator while no other replica runs, and objects are stored in a former version: its caches need its
-//! own conversion webhook.
+//! The start of an operator while no other replica runs, and objects are stored in a former version: its caches need
+//! its own conversion webhook.
 
 use std::{
     fs,

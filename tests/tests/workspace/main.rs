@@ -9,6 +9,7 @@ mod defaults;
 mod definitions;
 mod demo;
 mod fake;
+mod fuzz;
 mod image;
 mod invariants;
 mod kube_derive;

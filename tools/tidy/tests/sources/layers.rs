@@ -99,7 +99,7 @@ const CRATES: [Layers; 11] = [
     (
         "crates/kubewright-runtime",
         &[
-            &["retry", "simulation"],
+            &["retry"],
             &["object", "error", "metrics", "signal"],
             &["client", "decode", "workqueue", "leader_election"],
             &["events", "sharding"],
