@@ -17,6 +17,9 @@ use std::{
 pub struct UserProject {
     /// The folder of the project.
     pub path: PathBuf,
+    /// The directory of intermediate build artifacts, which is that of the workspace.
+    build: PathBuf,
+    /// The directory of programs: those of other projects have the same names, such as `xtask`.
     target: PathBuf,
     variables: Vec<(String, OsString)>,
 }
@@ -34,7 +37,8 @@ impl UserProject {
         let parent = env::temp_dir().join(format!("{test}-{:x}", hasher.finish()));
         drop(fs::remove_dir_all(&parent));
         fs::create_dir_all(&parent).expect("the directory for temporary files is writable");
-        UserProject { path: parent.join(name), target: Path::new(temporary).join(".."), variables: Vec::new() }
+        let (build, target) = (Path::new(temporary).join(".."), Path::new(temporary).join(format!("{test}-target")));
+        UserProject { path: parent.join(name), build, target, variables: Vec::new() }
     }
 
     /// Sets an environment variable of all commands.
@@ -91,11 +95,6 @@ impl UserProject {
         text
     }
 
-    /// Returns the directory of build artifacts, which is that of the workspace.
-    pub fn target(&self) -> &Path {
-        &self.target
-    }
-
     /// Builds the program of a package, and returns the path of its executable.
     ///
     /// # Panics
@@ -120,6 +119,7 @@ impl UserProject {
         let debug = env::var("CARGO_PROFILE_DEV_DEBUG").unwrap_or_else(|_| "line-tables-only".to_owned());
         shell
             .env("CARGO_NET_OFFLINE", "true")
+            .env("CARGO_BUILD_BUILD_DIR", &self.build)
             .env("CARGO_TARGET_DIR", &self.target)
             .env("CARGO_INCREMENTAL", "0")
             .env("CARGO_PROFILE_DEV_DEBUG", debug)

@@ -3,7 +3,6 @@
 
 use std::{
     fs,
-    os::unix::fs::symlink,
     path::{Path, PathBuf},
 };
 
@@ -14,8 +13,6 @@ use super::project::copy;
 
 /// The directories of caches that are those of the user on this machine.
 const CARGO_CACHES: [&str; 2] = ["/usr/local/cargo/git", "/usr/local/cargo/registry"];
-/// The directories of compiled packages, and the lock of cargo for them.
-const SHARED: [&str; 5] = [".cargo-lock", ".fingerprint", "build", "deps", "examples"];
 /// The programs that run on this machine. Others, such as those that install packages, would change it.
 const PROGRAMS: [&str; 2] = ["cargo", "cp"];
 
@@ -128,7 +125,6 @@ impl Build<'_> {
             let directory = mount.strip_prefix("--mount=type=cache,target=").expect("a mount is a cache");
             if !CARGO_CACHES.contains(&directory) {
                 assert_eq!(stage.path(directory), stage.path("target"), "unknown cache");
-                self.share_compiled(&stage.path("target/debug"));
             }
         }
         let words: Vec<_> = args.iter().skip_while(is_mount).copied().collect();
@@ -143,14 +139,6 @@ impl Build<'_> {
         let mut shell = self.user.shell(&script);
         let output = shell.current_dir(stage.path("")).env_remove("CARGO_TARGET_DIR").output().unwrap();
         assert!(output.status.success(), "{script}\n{}", String::from_utf8_lossy(&output.stderr));
-    }
-
-    /// Uses the compiled packages of the workspace, but writes programs to this directory.
-    fn share_compiled(&self, directory: &Path) {
-        fs::create_dir_all(directory).unwrap();
-        for name in SHARED {
-            symlink(self.user.target().join("debug").join(name), directory.join(name)).unwrap();
-        }
     }
 }
 
