@@ -15,27 +15,29 @@ use crate::{
     sharding::Slot,
 };
 
-/// Up to this number of keys, no cleanup runs, and an empty table retains its memory.
+/// Up to this number of writes, no cleanup runs, and up to this number of keys, the table retains its memory.
 const MIN_CLEANUP_SIZE: usize = 1024;
 
 /// The states of the keys of a controller.
 ///
 /// Guarantees:
-/// - of several triggers of a key, the last event is recorded, and a requeue only without one. None is recorded while
-///   spans are disabled;
+/// - of several triggers of a key, the last event is recorded, and a requeue only without one. It is only stored while
+///   the key is in the queue, and none is while spans are disabled;
 /// - the causes of reconciliations are only stored for keys that are being processed, or whose last reconciliation
 ///   wrote the object;
-/// - the slot of a deleted object is only stored while its key is in the queue or being processed;
-/// - writes that the caches contain are removed when their key is processed, and for all keys when the number of keys
-///   has doubled;
-/// - a key whose state is empty uses no memory.
+/// - the slot of a deleted object is stored until a reconciliation that starts after the deletion is done;
+/// - writes that the caches contain are removed when their key is taken from the queue, and for all keys when the
+///   number of writes has doubled;
+/// - a key whose state is empty uses no memory, and the table at most that of four times the keys.
 #[derive(Default)]
 pub(super) struct KeyStates(Mutex<States>);
 
 #[derive(Default)]
 struct States {
     by_key: HashMap<ObjectKey, KeyState>,
-    /// The number of keys at which the next cleanup runs: twice the number after the last one, so that its amortized
+    /// The number of writes of all keys.
+    writes: usize,
+    /// The number of writes at which the next cleanup runs: twice the number after the last one, so that its amortized
     /// cost is constant.
     cleanup_size: usize,
 }
@@ -50,7 +52,15 @@ struct KeyState {
     /// The last write to each object that was not in its cache.
     writes: Vec<PendingWrite>,
     /// The slot of the object, which was deleted.
-    deleted_slot: Option<Slot>,
+    deleted_slot: Option<DeletedSlot>,
+}
+
+/// The slot of a deleted object.
+#[derive(Clone, Copy)]
+struct DeletedSlot {
+    slot: Slot,
+    /// Whether a reconciliation has started since the deletion.
+    is_started: bool,
 }
 
 impl KeyState {
@@ -93,7 +103,13 @@ impl KeyStates {
 
     /// Removes the trigger of a key whose reconciliation starts.
     pub(super) fn take_trigger(&self, key: &ObjectKey) -> Trigger {
-        self.update(key, |state| state.trigger.take()).unwrap_or_default()
+        let trigger = self.update(key, |state| {
+            if let Some(deleted) = &mut state.deleted_slot {
+                deleted.is_started = true;
+            }
+            state.trigger.take()
+        });
+        trigger.unwrap_or_default()
     }
 
     /// Starts the reconciliation of a key. Returns whether only the controller's own writes to the object caused it.
@@ -132,24 +148,28 @@ impl KeyStates {
 
     /// Returns the writes for which the reconciliation of a key waits.
     pub(super) fn pending_writes(&self, key: &ObjectKey) -> Vec<PendingWrite> {
-        self.update(key, |state| {
-            state.remove_completed_writes();
-            state.writes.clone()
-        })
+        let recorded = self.0.lock().by_key.get(key).map(|state| state.writes.clone()).unwrap_or_default();
+        // Without the lock, for which the handlers of events wait. Only the worker of the key adds writes.
+        let mut writes = recorded.clone();
+        writes.retain(|write| !write.is_completed());
+        if writes.len() < recorded.len() {
+            self.update(key, |state| state.writes.clone_from(&writes));
+        }
+        writes
     }
 
     /// Records the slot of a deleted object.
     pub(super) fn set_deleted_slot(&self, key: &ObjectKey, slot: Slot) {
-        self.update(key, |state| state.deleted_slot = Some(slot));
+        self.update(key, |state| state.deleted_slot = Some(DeletedSlot { slot, is_started: false }));
     }
 
     pub(super) fn deleted_slot(&self, key: &ObjectKey) -> Option<Slot> {
-        self.0.lock().by_key.get(key)?.deleted_slot
+        self.0.lock().by_key.get(key)?.deleted_slot.map(|deleted| deleted.slot)
     }
 
-    /// Removes the slot of a deleted object, whose deletion was processed.
+    /// Removes the slot of a deleted object when a reconciliation is done, unless it was deleted during that one.
     pub(super) fn remove_deleted_slot(&self, key: &ObjectKey) {
-        self.update(key, |state| state.deleted_slot = None);
+        self.update(key, |state| state.deleted_slot = state.deleted_slot.filter(|deleted| !deleted.is_started));
     }
 
     /// Removes the causes of a key whose object this process does not reconcile anymore.
@@ -166,39 +186,49 @@ impl KeyStates {
 
     /// Changes the state of a key, and removes it if it is empty.
     fn update<T>(&self, key: &ObjectKey, change: impl FnOnce(&mut KeyState) -> T) -> T {
-        let mut states = self.0.lock();
+        let mut guard = self.0.lock();
+        let states = &mut *guard;
         if let Some(state) = states.by_key.get_mut(key) {
+            let before = state.writes.len();
             let result = change(state);
+            states.writes = states.writes + state.writes.len() - before;
             if state.is_empty() {
-                states.remove(key);
+                states.by_key.remove(key);
+                states.release_memory();
             }
+            states.clean_up();
             return result;
         }
         let mut state = KeyState::default();
         let result = change(&mut state);
         if !state.is_empty() {
-            states.insert(key.clone(), state);
+            states.writes += state.writes.len();
+            states.by_key.insert(key.clone(), state);
+            states.clean_up();
         }
         result
     }
 }
 
 impl States {
-    fn insert(&mut self, key: ObjectKey, state: KeyState) {
-        self.by_key.insert(key, state);
-        if self.by_key.len() > self.cleanup_size.max(MIN_CLEANUP_SIZE) {
-            self.by_key.retain(|_, state| {
-                state.remove_completed_writes();
-                !state.is_empty()
-            });
-            self.cleanup_size = self.by_key.len() * 2;
+    /// Removes completed writes if there are many.
+    fn clean_up(&mut self) {
+        if self.writes <= self.cleanup_size.max(MIN_CLEANUP_SIZE) {
+            return;
         }
+        self.by_key.retain(|_, state| {
+            state.remove_completed_writes();
+            !state.is_empty()
+        });
+        self.writes = self.by_key.values().map(|state| state.writes.len()).sum();
+        self.cleanup_size = self.writes * 2;
+        self.release_memory();
     }
 
-    fn remove(&mut self, key: &ObjectKey) {
-        self.by_key.remove(key);
-        if self.by_key.is_empty() && self.by_key.capacity() > MIN_CLEANUP_SIZE {
-            *self = States::default();
+    /// Releases the memory of a table that is mostly empty.
+    fn release_memory(&mut self) {
+        if self.by_key.capacity() > MIN_CLEANUP_SIZE.max(self.by_key.len() * 4) {
+            self.by_key.shrink_to(self.by_key.len() * 2);
         }
     }
 }
@@ -210,9 +240,18 @@ fn is_enabled() -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::{
+        any::Any,
+        future::pending,
+        sync::atomic::{AtomicBool, Ordering},
+    };
+
+    use futures::future::BoxFuture;
+    use tokio::time::Instant;
     use tracing_subscriber::Registry;
 
     use super::*;
+    use crate::controller::gate::{AnyWriteGate, Write};
 
     /// Runs a test with a subscriber, so that triggers are recorded.
     fn with_spans(test: impl FnOnce()) {
@@ -272,13 +311,87 @@ mod tests {
     }
 
     #[test]
-    fn a_deleted_slot_is_stored_until_it_is_removed_or_the_key_is_discarded() {
+    fn a_deleted_slot_is_stored_until_a_later_reconciliation_is_done_or_the_key_is_discarded() {
         let (states, key, slot) = (KeyStates::default(), ObjectKey::cluster("a"), Slot::all().next().unwrap());
         for remove in [KeyStates::remove_deleted_slot, KeyStates::discard] {
             states.set_deleted_slot(&key, slot);
             assert_eq!(states.deleted_slot(&key), Some(slot));
+            states.take_trigger(&key);
             remove(&states, &key);
             assert!(states.0.lock().by_key.is_empty());
         }
+    }
+
+    #[test]
+    fn the_slot_of_an_object_that_is_deleted_during_a_reconciliation_is_stored_for_the_next_one() {
+        let (states, key, slot) = (KeyStates::default(), ObjectKey::cluster("a"), Slot::all().next().unwrap());
+        states.take_trigger(&key);
+        states.set_deleted_slot(&key, slot);
+        states.remove_deleted_slot(&key);
+        assert_eq!(states.deleted_slot(&key), Some(slot));
+        states.take_trigger(&key);
+        states.remove_deleted_slot(&key);
+        assert_eq!(states.deleted_slot(&key), None);
+    }
+
+    /// A gate that is caught up with all writes, or with none.
+    #[derive(Default)]
+    struct FakeGate(AtomicBool);
+
+    impl AnyWriteGate for FakeGate {
+        fn as_any(&self) -> &dyn Any {
+            self
+        }
+
+        fn has_resource(&self, _: &str, _: &str) -> bool {
+            true
+        }
+
+        fn record(&self, _: &Write) -> bool {
+            true
+        }
+
+        fn is_caught_up(&self, _: &ObjectKey) -> bool {
+            self.0.load(Ordering::Relaxed)
+        }
+
+        fn wait<'a>(&'a self, _: &'a ObjectKey) -> BoxFuture<'a, ()> {
+            Box::pin(pending())
+        }
+    }
+
+    fn write(gate: &Arc<FakeGate>, object: &str, deadline: Option<Instant>) -> PendingWrite {
+        let gate: Arc<dyn AnyWriteGate> = Arc::clone(gate) as _;
+        PendingWrite::new(&gate, ObjectKey::cluster(object), deadline)
+    }
+
+    #[test]
+    fn writes_that_the_caches_contain_are_removed() {
+        let (states, gate) = (KeyStates::default(), Arc::<FakeGate>::default());
+        for number in 0..3000 {
+            states.add_write(&ObjectKey::cluster(&number.to_string()), write(&gate, "child", None));
+        }
+        let key = ObjectKey::cluster("0");
+        states.add_write(&key, write(&gate, "child", None));
+        states.add_write(&key, write(&gate, "other", None));
+        assert_eq!(states.pending_writes(&key).len(), 2, "the last write to each object");
+        states.discard(&key);
+        assert_eq!((states.pending_writes(&key).len(), states.0.lock().writes), (2, 3001));
+        gate.0.store(true, Ordering::Relaxed);
+        assert_eq!(states.pending_writes(&key).len(), 0);
+        assert_eq!(states.0.lock().writes, 2999);
+        for number in 3000..7000 {
+            states.add_write(&ObjectKey::cluster(&number.to_string()), write(&gate, "child", None));
+        }
+        let keys = states.0.lock().by_key.len();
+        assert!(keys <= MIN_CLEANUP_SIZE, "{keys}");
+    }
+
+    #[tokio::test]
+    async fn no_key_waits_longer_than_the_deadline_of_a_write() {
+        let gate = Arc::<FakeGate>::default();
+        let write = write(&gate, "child", Some(Instant::now()));
+        assert!(write.is_completed());
+        write.wait().await;
     }
 }
