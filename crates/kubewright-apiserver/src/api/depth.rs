@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 /// The maximum depth of JSON and YAML: the recursion limit of `serde_json`. Values of this depth can be walked on any
-/// stack.
+/// stack; YAML needs a larger one to be decoded.
 pub(crate) const MAX_DEPTH: usize = 127;
 
 /// How much deeper metadata can be: managed fields are deeper than the fields that they describe.

@@ -1,6 +1,6 @@
 //! Duplicate fields: detected while JSON or YAML is decoded, and reported with Go's texts.
 
-use std::{fmt::Write, panic::resume_unwind, thread};
+use std::fmt::Write;
 
 use serde::{
     Deserialize,
@@ -45,7 +45,7 @@ pub(crate) fn json(text: &[u8]) -> serde_json::Result<Decoded> {
     Ok(Decoded { value, strict_errors })
 }
 
-/// The stack for YAML of the maximum depth: without optimizations, a level needs 25 kB.
+/// The stack for YAML of the maximum depth, in bytes: without optimizations, a level needs 25 kB.
 const YAML_STACK: usize = 8 << 20;
 
 /// The error for a YAML text that cannot be decoded.
@@ -97,14 +97,9 @@ fn budget(length: usize) -> Budget {
 }
 
 /// Decodes the first document of a YAML text; null without a document. Numbers of YAML 1.1 such as `010` are octal if
-/// the option is set. The decoder has a stack for the maximum depth.
+/// the option is set.
 pub(crate) fn yaml(text: &[u8], legacy_octal_numbers: bool) -> Result<Decoded, YamlError> {
-    thread::scope(|scope| {
-        let builder = thread::Builder::new().stack_size(YAML_STACK);
-        let decoder = builder.spawn_scoped(scope, || decode_yaml(text, legacy_octal_numbers));
-        let decoder = decoder.map_err(|error| YamlError::Syntax(format!("yaml: {error}")))?;
-        decoder.join().unwrap_or_else(|panic| resume_unwind(panic))
-    })
+    stacker::maybe_grow(YAML_STACK, YAML_STACK, || decode_yaml(text, legacy_octal_numbers))
 }
 
 fn decode_yaml(text: &[u8], legacy_octal_numbers: bool) -> Result<Decoded, YamlError> {
