@@ -148,11 +148,11 @@ impl KeyStates {
 
     /// Returns the writes for which the reconciliation of a key waits.
     pub(super) fn pending_writes(&self, key: &ObjectKey) -> Vec<PendingWrite> {
-        let recorded = self.0.lock().by_key.get(key).map(|state| state.writes.clone()).unwrap_or_default();
+        let mut writes = self.0.lock().by_key.get(key).map(|state| state.writes.clone()).unwrap_or_default();
+        let recorded = writes.len();
         // Without the lock, for which the handlers of events wait. Only the worker of the key adds writes.
-        let mut writes = recorded.clone();
         writes.retain(|write| !write.is_completed());
-        if writes.len() < recorded.len() {
+        if writes.len() < recorded {
             self.update(key, |state| state.writes.clone_from(&writes));
         }
         writes

@@ -194,6 +194,22 @@ async fn a_deleted_object_is_reconciled_by_its_owner() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_object_that_is_deleted_during_its_reconciliation_is_reconciled_again_by_its_owner() {
+    let (server, record) = (ApiServer::new(), Record::default());
+    let options = Options { duration: 3 * SECOND, ..Options::default() };
+    let (replicas, maps) = fleet(&server, &record, 3, &options).await;
+    let owner = record.replica("map-7").unwrap();
+    maps.set("map-7", "1").await;
+    wait_until("the change is being reconciled", || record.is_running("map-7")).await;
+    maps.delete("map-7").await;
+    wait_until("its reconciliation is completed", || record.text("map-7").is_none()).await;
+    record.clear();
+    wait_until("the deletion is reconciled", || record.replica("map-7").is_some()).await;
+    assert_eq!(record.replica("map-7"), Some(owner));
+    stop(replicas).await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_leases_are_free_after_a_clean_stop_and_bounded() {
     let (server, record) = (ApiServer::new(), Record::default());
     for _ in 0..5 {
