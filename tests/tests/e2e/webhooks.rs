@@ -1,6 +1,6 @@
 //! Webhooks that the real server calls over TLS, with a certificate authority that exists for one trial only.
 
-use std::{error::Error as StdError, fs, sync::Arc, time::Duration};
+use std::{error::Error as StdError, fs, net::TcpListener, sync::Arc, time::Duration};
 
 use http::{Method, Request, header::WARNING};
 use k8s_openapi::{
@@ -20,8 +20,8 @@ use kube::{
 };
 use kubewright_core::description::ConversionWebhookDescription;
 use kubewright_manager::{
-    Webhook, Webhooks,
-    serving::{Certificates, ClientCa, Server, ServerConfig, ServerError},
+    Manager, ManagerError, Webhook, Webhooks,
+    serving::{Certificates, ClientCa, ServerConfig},
     webhooks::{AdmissionRequest, Denied, FieldError, Operation, Validator},
 };
 use libtest_mimic::{Failed, Trial};
@@ -108,30 +108,35 @@ impl ClientCredentials {
     }
 }
 
-/// A server of webhooks on a free port.
+/// A manager that serves webhooks on a free port.
 struct Serving {
     url: String,
     authority: String,
     stop: CancellationToken,
-    task: JoinHandle<Result<(), ServerError>>,
+    task: JoinHandle<Result<(), ManagerError>>,
     _files: TempDir,
 }
 
 impl Serving {
-    fn start(webhooks: &Webhooks) -> Result<Self, Failed> {
-        Self::start_with(ServerConfig::new("webhooks", 0), webhooks)
+    fn start(client: &Client, webhooks: &Webhooks) -> Result<Self, Failed> {
+        Self::start_with(client, ServerConfig::new("webhooks", 0), webhooks)
     }
 
-    fn start_with(config: ServerConfig, webhooks: &Webhooks) -> Result<Self, Failed> {
+    fn start_with(client: &Client, config: ServerConfig, webhooks: &Webhooks) -> Result<Self, Failed> {
         let files = tempfile::tempdir()?;
         let (certificate, key) = (files.path().join("tls.crt"), files.path().join("tls.key"));
         let credentials = Credentials::create(ExtendedKeyUsagePurpose::ServerAuth)?;
         fs::write(&certificate, credentials.certificate)?;
         fs::write(&key, credentials.key)?;
         let authority = credentials.authority;
-        let server = Server::bind(config, webhooks.router()?)?;
-        let (url, stop) = (format!("https://{}", server.local_address()), CancellationToken::new());
-        let task = tokio::spawn(server.tls(Certificates::from_files(certificate, key)?).run(stop.clone()));
+        let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
+        let manager = Manager::builder(client.clone())
+            .shutdown_delay(Duration::ZERO)
+            .serve_webhooks(config.address(address), Certificates::from_files(certificate, key)?, webhooks)
+            .build()?;
+        let (url, stop) = (format!("https://{address}"), CancellationToken::new());
+        let stopped = stop.clone();
+        let task = tokio::spawn(async move { manager.run(stopped).await });
         Ok(Serving { url, authority, stop, task, _files: files })
     }
 
@@ -213,7 +218,7 @@ fn admission_webhooks() -> Webhooks {
 /// Config maps are defaulted and validated by the webhooks, until the webhooks end.
 async fn admission(client: Client) -> Outcome {
     let webhooks = admission_webhooks();
-    let serving = Serving::start(&webhooks)?;
+    let serving = Serving::start(&client, &webhooks)?;
     tests::namespace(&client, NAMESPACE).await;
     let maps: Api<ConfigMap> = Api::namespaced(client.clone(), NAMESPACE);
     let configurations = Configurations::install(&client, &webhooks, &serving).await?;
@@ -367,8 +372,8 @@ async fn forged_reviews(client: Client, config: ServerConfig) -> Outcome {
     let selector = LabelSelector { match_labels: Some(labels.into()), ..LabelSelector::default() };
     let webhook = Webhook::validating::<ConfigMap>(Levels).name("forged.example.com").namespace_selector(selector);
     let path = webhook.description().path.clone();
-    let webhooks = Webhooks::new().webhook(webhook).require_client_certificate();
-    let serving = Serving::start_with(config, &webhooks)?;
+    let webhooks = Webhooks::new().webhook(webhook);
+    let serving = Serving::start_with(&client, config, &webhooks)?;
     tests::namespace(&client, NAMESPACE).await;
     let configurations: Api<ValidatingWebhookConfiguration> = Api::all(client.clone());
     let configuration = webhooks.validating_configuration("forged-reviews", |path| serving.client_config(path));
@@ -400,8 +405,8 @@ async fn forged_reviews(client: Client, config: ServerConfig) -> Outcome {
 async fn conversion(client: Client, config: ServerConfig) -> Outcome {
     let description = ConversionWebhookDescription::new(GROUP, "Gauge", "gauges");
     let path = description.path.clone();
-    let webhooks = Webhooks::new().conversion(description, convert).require_client_certificate();
-    let serving = Serving::start_with(config, &webhooks)?;
+    let webhooks = Webhooks::new().conversion(description, convert);
+    let serving = Serving::start_with(&client, config, &webhooks)?;
     let definition = serde_json::from_value(definition(&serving.client_config(&path)))?;
     tests::install(&client, [definition]).await;
     let api = |version: &str| -> Api<DynamicObject> {

@@ -152,11 +152,17 @@ mod tests {
     use clap::{Command, FromArgMatches};
     use http::{Request, Response};
     use http_body_util::Full;
-    use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+    use k8s_openapi::{
+        api::core::v1::ConfigMap, apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
+    };
     use kubewright_runtime::controller::Allow;
 
     use super::*;
-    use crate::{operator::NoOptions, serving::BoxService};
+    use crate::{
+        operator::NoOptions,
+        serving::BoxService,
+        webhooks::{AdmissionRequest, Denied, Webhooks},
+    };
 
     fn process(args: &[&str]) -> ProcessOptions {
         let command = ProcessOptions::augment_args(Command::new("test").no_binary_name(true));
@@ -231,6 +237,22 @@ mod tests {
         let request = Request::get("/api/greetings").body(Bytes::new()).unwrap();
         let response = operator.metrics_router(&metrics, &setup).respond(request).await;
         assert_eq!((response.status().as_u16(), &response.body()[..]), (401, &b"Unauthorized\n"[..]));
+    }
+
+    #[tokio::test]
+    async fn the_authorities_of_clients_are_read_when_the_process_starts() {
+        let addresses = ["health-probe", "metrics", "webhook"].map(|name| format!("--{name}-bind-address=127.0.0.1:0"));
+        let mut args: Vec<_> = addresses.iter().map(String::as_str).collect();
+        args.extend(["--webhook-client-ca", "/missing/ca.crt"]);
+        let webhooks = |_: &Client| {
+            Webhooks::new().defaulter::<ConfigMap>(|_: &mut ConfigMap, _: &AdmissionRequest| Ok::<_, Denied>(()))
+        };
+        let operator = Operator::new("test-operator").webhooks(webhooks);
+        operator.describe(NoOptions {}, &process(&args)).unwrap();
+        let Err(error) = operator.process_manager(unused_config(), NoOptions {}, &process(&args), false) else {
+            panic!("there is no such file");
+        };
+        assert!(error.to_string().starts_with("cannot read the certificate `/missing/ca.crt`: "), "{error}");
     }
 
     #[test]

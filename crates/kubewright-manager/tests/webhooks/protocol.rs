@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::{Method, Request};
 use kubewright_core::description::ConversionWebhookDescription;
-use kubewright_manager::serving::Router;
+use kubewright_manager::serving::{ClientCertificate, Router};
 use kubewright_runtime::metrics::PrometheusMetrics;
 use serde_json::{Value, json};
 
@@ -101,4 +101,23 @@ async fn requests_are_counted_by_path_and_code() {
     sample("controller_runtime_webhook_latency_seconds_count{webhook=\"/mutate--v1-configmap\"} 1");
     sample("controller_runtime_webhook_panics_total{} 1");
     sample("controller_runtime_webhook_requests_in_flight{webhook=\"/mutate--v1-configmap\"} 0.0");
+}
+
+#[tokio::test]
+async fn a_review_of_a_client_without_a_certificate_is_rejected_if_one_is_required() {
+    let description = ConversionWebhookDescription::new("example.com", "Widget", "widgets");
+    let path = description.path.clone();
+    let webhooks = webhooks().conversion(description, |_, _| Ok::<_, String>(())).require_client_certificate();
+    let (router, body) = (webhooks.router().unwrap(), review("CREATE", &config_map("info"), &Value::Null).to_string());
+    for webhook in [MUTATE, VALIDATE] {
+        let response = send(&router, webhook, "application/json", body.clone()).await;
+        let status: Value = serde_json::from_slice(response.body()).unwrap();
+        assert_eq!((response.status().as_u16(), &status["reason"]), (401, &json!("Unauthorized")));
+        let mut request = Request::post(webhook).header("content-type", "application/json").body(body.clone().into());
+        request.as_mut().unwrap().extensions_mut().insert(ClientCertificate);
+        assert_eq!(router.respond(request.unwrap()).await.status(), 200);
+    }
+    let conversion = json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "ConversionReview",
+        "request": {"uid": "1", "desiredAPIVersion": "example.com/v1", "objects": []}});
+    assert_eq!(send(&router, &path, "application/json", conversion.to_string()).await.status(), 200);
 }
