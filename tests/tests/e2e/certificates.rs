@@ -3,6 +3,7 @@
 
 use std::{
     collections::VecDeque,
+    future::ready,
     net::SocketAddr,
     sync::Arc,
     time::{Duration, Instant},
@@ -29,8 +30,7 @@ use libtest_mimic::{Failed, Trial};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::{
-    io::copy_bidirectional,
-    net::{TcpListener, TcpStream},
+    net::TcpListener,
     task::{JoinHandle, JoinSet},
     time::{MissedTickBehavior, interval, sleep, timeout},
 };
@@ -39,6 +39,7 @@ use tokio_util::sync::CancellationToken;
 use super::{
     Suite, client,
     manifests::{kubectl, succeeded},
+    proxy::forward,
     trial,
 };
 
@@ -79,21 +80,6 @@ impl Endpoints {
             addresses.rotate_left(addresses.len().min(1));
             addresses.front().copied()
         })
-    }
-
-    /// Forwards connections to the replicas, one after the other, until dropped.
-    async fn forward(self, listener: TcpListener) {
-        let mut connections = JoinSet::new();
-        while let Ok((mut client, _)) = listener.accept().await {
-            while connections.try_join_next().is_some() {}
-            let Some(address) = self.next() else { continue };
-            connections.spawn(async move {
-                if let Ok(mut replica) = TcpStream::connect(address).await {
-                    // A connection that is closed ends.
-                    drop(copy_bidirectional(&mut client, &mut replica).await);
-                }
-            });
-        }
     }
 }
 
@@ -272,7 +258,8 @@ async fn no_call_fails_during_rotations(control_plane: &ControlPlane) -> Result<
     }
     let (client, endpoints) = (client(control_plane).await?, Endpoints::default());
     let mut tasks = JoinSet::new();
-    tasks.spawn(endpoints.clone().forward(listener));
+    let targets = endpoints.clone();
+    tasks.spawn(forward(listener, move || ready(targets.next())));
     let result = rotate(&client, &endpoints).await;
     for object in objects(port).iter().rev() {
         succeeded(&kubectl(control_plane, &["delete", "--wait=false", "-f", "-"], object)?)?;

@@ -25,7 +25,7 @@ use tests::{
     program,
 };
 use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt, copy_bidirectional},
+    io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
     task::JoinSet,
     time::{sleep, timeout},
@@ -34,6 +34,7 @@ use tokio::{
 use super::{
     Suite, client,
     manifests::{NAMESPACE, built, kubectl, succeeded},
+    proxy::forward,
 };
 
 /// The longest delay between two lists of a watch cache of the server is 30 s.
@@ -53,7 +54,8 @@ async fn cold_start(assets: &Assets) -> Result<(), Failed> {
     install(&control_plane, listener.local_addr()?.port())?;
     let operator = Operator::new(&control_plane)?;
     let mut tasks = JoinSet::new();
-    tasks.spawn(forward(listener, operator.health, operator.webhooks));
+    let (health, webhooks) = (operator.health, operator.webhooks);
+    tasks.spawn(forward(listener, move || endpoint(health, webhooks)));
     let client = client(&control_plane).await?;
 
     set_storage(&client, "v1").await?;
@@ -124,20 +126,9 @@ impl Operator {
     }
 }
 
-/// Forwards connections to the operator while its readiness probe succeeds, as a Service does, until dropped.
-async fn forward(listener: TcpListener, health: SocketAddr, webhooks: SocketAddr) {
-    let mut connections = JoinSet::new();
-    while let Ok((mut client, _)) = listener.accept().await {
-        while connections.try_join_next().is_some() {}
-        connections.spawn(async move {
-            if is_ready(health).await.is_ok_and(|ready| ready)
-                && let Ok(mut server) = TcpStream::connect(webhooks).await
-            {
-                // A connection that is closed ends.
-                drop(copy_bidirectional(&mut client, &mut server).await);
-            }
-        });
-    }
+/// Returns the address of the webhooks while the readiness probe succeeds, as a Service does.
+async fn endpoint(health: SocketAddr, webhooks: SocketAddr) -> Option<SocketAddr> {
+    is_ready(health).await.is_ok_and(|ready| ready).then_some(webhooks)
 }
 
 async fn is_ready(health: SocketAddr) -> std::io::Result<bool> {

@@ -21,6 +21,7 @@ mod migration;
 mod olm;
 mod one_file;
 mod permissions;
+mod proxy;
 mod quickstart;
 mod values;
 mod webhook_manifests;
