@@ -1,4 +1,4 @@
-//! The reasons of conditions and events.
+//! The reasons of conditions and events, and the texts of others in their messages.
 
 /// At least one agent is ready.
 pub const AGENTS_READY: &str = "AgentsReady";
@@ -46,3 +46,8 @@ pub const ROLLOUT_COMPLETE: &str = "RolloutComplete";
 pub const SINGLE_REPLICA: &str = "SingleReplica";
 /// The scheduler finds no node for an agent.
 pub const UNSCHEDULABLE: &str = "Unschedulable";
+
+/// Shortens a text of others for a message of a condition, to one line of this number of characters.
+pub(crate) fn shorten(text: &str, max: usize) -> String {
+    text.chars().filter(|character| !character.is_control()).take(max).collect()
+}

@@ -20,7 +20,7 @@ use crate::{
     metrics::LoggerMetrics,
     names::{Names, controller_of, logger_of},
     readiness::{self, Readiness},
-    reason,
+    reason::{self, shorten},
     spec::interval,
     status::{self, CONDITIONS, Observed, Problem, Workload},
     validation::validate,
@@ -201,7 +201,10 @@ fn rejected_pods(deployment: &Deployment) -> Option<Problem> {
     let conditions = deployment.status.as_ref()?.conditions.as_ref()?;
     let failure = conditions.iter().find(|condition| condition.type_ == "ReplicaFailure")?;
     let message = failure.message.as_deref().filter(|_| failure.status == "True")?;
-    Some(Problem { reason: reason::CHILD_REJECTED, message: format!("agents cannot be created: {}", shown(message)) })
+    Some(Problem {
+        reason: reason::CHILD_REJECTED,
+        message: format!("agents cannot be created: {}", shorten(message, MAX_MESSAGE)),
+    })
 }
 
 /// Returns whether the agents of a former workload are needed, because those of the desired one are not all available.
@@ -307,14 +310,9 @@ impl Children<'_> {
             return Some(Problem { reason: reason::NAME_CONFLICT, message });
         }
         let (kind, error) = self.rejection.as_ref()?;
-        let message = format!("{kind} `{}` is rejected: {}", names.child(), shown(&error.to_string()));
+        let message = format!("{kind} `{}` is rejected: {}", names.child(), shorten(&error.to_string(), MAX_MESSAGE));
         Some(Problem { reason: reason::CHILD_REJECTED, message })
     }
-}
-
-/// Shortens a message of the API server.
-fn shown(message: &str) -> String {
-    message.chars().take(MAX_MESSAGE).collect()
 }
 
 /// Writes the status if it has changed, and then records its transitions.

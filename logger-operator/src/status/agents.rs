@@ -7,7 +7,7 @@ use k8s_openapi::api::core::v1::{ContainerStatus, Pod, PodStatus};
 use super::Problem;
 use crate::{
     readiness::{Report, Reports},
-    reason,
+    reason::{self, shorten},
 };
 
 /// Why a container waits if its image cannot be pulled. The kubelet alternates between the first two.
@@ -131,8 +131,4 @@ fn last_error(status: &ContainerStatus) -> Option<String> {
     let states = [&status.state, &status.last_state].into_iter().flatten();
     let message = states.filter_map(|state| state.terminated.as_ref()).find_map(|ended| ended.message.as_deref())?;
     message.lines().rev().map(str::trim).find(|line| !line.is_empty()).map(|line| shorten(line, MAX_ERROR))
-}
-
-fn shorten(text: &str, max: usize) -> String {
-    text.chars().filter(|character| !character.is_control()).take(max).collect()
 }
