@@ -1,10 +1,10 @@
 //! The metrics of Loggers.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use kubewright_runtime::{
     ObjectKey,
-    metrics::{Metric, MetricsProvider},
+    metrics::{Metric, Metrics},
 };
 
 /// The number of ready agents of a Logger.
@@ -18,11 +18,11 @@ pub const INTERVAL: Metric =
 
 /// Reports the metrics of Loggers.
 #[derive(Clone, Debug)]
-pub(crate) struct LoggerMetrics(Arc<dyn MetricsProvider>);
+pub(crate) struct LoggerMetrics(Metrics);
 
 impl LoggerMetrics {
-    pub(crate) fn new(provider: Arc<dyn MetricsProvider>) -> Self {
-        LoggerMetrics(provider)
+    pub(crate) fn new(metrics: Metrics) -> Self {
+        LoggerMetrics(metrics)
     }
 
     /// Reports the ready and the desired number of agents, and the interval.

@@ -1,7 +1,5 @@
 //! The parts of the operator: its informers, its controller and the default Logger.
 
-use std::sync::Arc;
-
 use k8s_openapi::api::{
     apps::v1::{DaemonSet, Deployment, ReplicaSet, StatefulSet},
     core::v1::{Pod, Service},
@@ -114,7 +112,7 @@ fn controller(setup: &Setup<OperatorOptions>) -> Controller {
         pods: pods.store(),
         replica_sets: replica_sets.store(),
         recorder: setup.recorder().clone(),
-        metrics: LoggerMetrics::new(Arc::clone(setup.metrics())),
+        metrics: LoggerMetrics::new(setup.metrics().clone()),
     };
     setup
         .controller::<Logger>(CONTROLLER)

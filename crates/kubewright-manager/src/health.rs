@@ -14,7 +14,7 @@ use std::{
 };
 
 use http::StatusCode;
-use kubewright_runtime::metrics::{MetricsProvider, NoopMetrics};
+use kubewright_runtime::metrics::Metrics;
 use parking_lot::Mutex;
 
 use check::Check;
@@ -54,7 +54,7 @@ pub struct HealthChecks(Arc<Shared>);
 struct Shared {
     live: Mutex<Vec<Arc<Check>>>,
     ready: Mutex<Vec<Arc<Check>>>,
-    metrics: Mutex<Arc<dyn MetricsProvider>>,
+    metrics: Mutex<Metrics>,
     withholds_reasons: AtomicBool,
 }
 
@@ -84,7 +84,7 @@ impl HealthChecks {
         HealthChecks(Arc::new(Shared {
             live: Mutex::new(ping()),
             ready: Mutex::new(ping()),
-            metrics: Mutex::new(Arc::new(NoopMetrics)),
+            metrics: Mutex::new(Metrics::default()),
             withholds_reasons: AtomicBool::new(false),
         }))
     }
@@ -113,8 +113,8 @@ impl HealthChecks {
         self.add(Kind::Ready, name.into(), check)
     }
 
-    /// Sets the provider of the metrics; none by default.
-    pub fn set_metrics(&self, metrics: Arc<dyn MetricsProvider>) {
+    /// Sets where the metrics are collected; nowhere by default.
+    pub fn set_metrics(&self, metrics: Metrics) {
         *self.0.metrics.lock() = metrics;
     }
 
@@ -161,8 +161,8 @@ impl HealthChecks {
     /// Runs a check, records its result, and logs a change.
     fn run(&self, endpoint: Endpoint, check: &Check) -> Result<(), String> {
         let result = check.run();
-        let metrics = Arc::clone(&self.0.metrics.lock());
-        metrics::record(metrics.as_ref(), endpoint.name(), check.name(), result.is_ok());
+        let metrics = self.0.metrics.lock().clone();
+        metrics::record(&metrics, endpoint.name(), check.name(), result.is_ok());
         match (&result, check.replace_failing(result.is_err())) {
             (Err(reason), false) => tracing::warn!(endpoint = endpoint.name(), check = check.name(), reason, "failed"),
             (Ok(()), true) => tracing::info!(endpoint = endpoint.name(), check = check.name(), "recovered"),

@@ -9,7 +9,7 @@ mod process;
 mod running;
 mod setup;
 
-use std::{fmt, process::ExitCode, sync::Arc};
+use std::{fmt, process::ExitCode};
 
 use bytes::Bytes;
 use http::{Request, Response};
@@ -18,7 +18,7 @@ use kubewright_runtime::{
     Controller, EventRecorder, InformerFactory, InformerFactoryBuilder,
     error::WithCauses,
     events::{EventConfig, EventWorker},
-    metrics::MetricsProvider,
+    metrics::Metrics,
 };
 use tower_service::Service;
 
@@ -279,7 +279,7 @@ impl<O: clap::Args + Clone + Send + Sync + 'static> Operator<O> {
         manager: ManagerBuilder,
         options: O,
         namespaces: Vec<String>,
-        metrics: Arc<dyn MetricsProvider>,
+        metrics: Metrics,
     ) -> Result<ManagerBuilder, BoxError> {
         let (setup, events) = self.setup(manager.client(), options, namespaces, metrics)?;
         self.add_parts(manager, &setup, events)
@@ -291,11 +291,11 @@ impl<O: clap::Args + Clone + Send + Sync + 'static> Operator<O> {
         client: &Client,
         options: O,
         namespaces: Vec<String>,
-        metrics: Arc<dyn MetricsProvider>,
+        metrics: Metrics,
     ) -> Result<(Setup<O>, EventWorker), BoxError> {
-        let config = EventConfig::default().metrics(Arc::clone(&metrics));
+        let config = EventConfig::default().metrics(metrics.clone());
         let (recorder, worker) = EventRecorder::new(client.clone(), self.name, config)?;
-        let of_reflectors = Arc::clone(&metrics);
+        let of_reflectors = metrics.clone();
         let factory = InformerFactory::builder(client.clone())
             .namespaces(namespaces.clone())
             .defaults(move |config| config.reflector(|reflector| reflector.metrics(of_reflectors)));

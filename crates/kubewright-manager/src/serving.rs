@@ -5,10 +5,10 @@
 //!
 //! ```no_run
 //! use kubewright_manager::serving::{MetricsHandler, Router, Server, ServerConfig};
-//! use kubewright_runtime::{CancellationToken, metrics::PrometheusMetrics};
+//! use kubewright_runtime::{CancellationToken, metrics::Metrics};
 //!
 //! # async fn example(stop: CancellationToken) -> Result<(), kubewright_manager::serving::ServerError> {
-//! let metrics = PrometheusMetrics::default();
+//! let metrics = Metrics::default();
 //! let router = Router::new().get("/metrics", MetricsHandler::from(metrics));
 //! let server = Server::bind(ServerConfig::new("metrics", 8080), router)?;
 //! server.run(stop).await

@@ -35,10 +35,7 @@ use kubewright_core::{
     Converter,
     description::{AdmissionWebhookDescription, ConversionWebhookDescription, OperatorDescription},
 };
-use kubewright_runtime::{
-    ApiObject,
-    metrics::{MetricsProvider, NoopMetrics},
-};
+use kubewright_runtime::{ApiObject, metrics::Metrics};
 use serde_json::Value;
 
 pub use admission::{AdmissionRequest, Defaulter, Denied, Validator};
@@ -65,14 +62,14 @@ use conversion::Conversion;
 pub struct Webhooks {
     admission: Vec<Webhook>,
     conversions: Vec<Conversion>,
-    metrics: Arc<dyn MetricsProvider>,
+    metrics: Metrics,
     requires_certificate: bool,
 }
 
 impl Webhooks {
     /// Creates an empty set.
     pub fn new() -> Self {
-        let (admission, conversions, metrics) = (Vec::new(), Vec::new(), Arc::new(NoopMetrics));
+        let (admission, conversions, metrics) = (Vec::new(), Vec::new(), Metrics::default());
         Webhooks { admission, conversions, metrics, requires_certificate: false }
     }
 
@@ -109,8 +106,8 @@ impl Webhooks {
         self
     }
 
-    /// Sets the provider of the metrics; none by default.
-    pub fn metrics(mut self, metrics: Arc<dyn MetricsProvider>) -> Self {
+    /// Sets where the metrics are collected; nowhere by default.
+    pub fn metrics(mut self, metrics: Metrics) -> Self {
         self.metrics = metrics;
         self
     }

@@ -284,7 +284,7 @@ impl Controller {
     /// stopping.
     ///
     /// # Panics
-    /// Resumes a panic of the metrics provider.
+    /// Resumes a panic of the rate limiter.
     pub async fn run(self, cancelled: CancellationToken) -> Result<(), RunError> {
         let result = {
             let _running = self.processor.processing.running();
@@ -305,7 +305,7 @@ impl Controller {
     /// Fails like `run`, or if the handler of the signals cannot be installed.
     ///
     /// # Panics
-    /// Resumes a panic of the metrics provider.
+    /// Resumes a panic of the rate limiter.
     pub async fn run_until_signal(self) -> Result<(), RunError> {
         let name = self.name().to_owned();
         let received = termination().map_err(|source| RunError::Signal { controller: name.clone(), source })?;

@@ -166,10 +166,12 @@ impl EventRecorder {
         match self.queue.try_send((occurrence, Instant::now())) {
             Ok(()) => {}
             Err(TrySendError::Full(_)) => {
-                self.reporter.metrics.queue_full.add(1);
+                self.reporter.metrics.queue_full.inc();
                 self.overflow.fetch_add(1, Ordering::Relaxed);
             }
-            Err(TrySendError::Closed(_)) => self.reporter.metrics.stopped.add(1),
+            Err(TrySendError::Closed(_)) => {
+                self.reporter.metrics.stopped.inc();
+            }
         }
     }
 }

@@ -96,8 +96,7 @@ impl<K: Clone + Eq + Hash + Send + Sync + 'static> WorkQueue<K> {
 
     /// Creates an empty queue.
     pub fn with_config(config: Config<K>) -> Self {
-        let metrics =
-            config.metrics.as_ref().map(|metrics| QueueMetrics::new(&**metrics, &config.name, Instant::now()));
+        let metrics = config.metrics.as_ref().map(|metrics| QueueMetrics::new(metrics, &config.name, Instant::now()));
         let state = State::new(config.ageing, metrics);
         let shared = Arc::new(Shared {
             backoffs: state.backoffs(),
@@ -220,16 +219,6 @@ impl<K: Clone + Eq + Hash> WorkQueue<K> {
     /// retried and is reported, too. Drains can run concurrently and can be cancelled: the queue stays shut down.
     pub async fn drain(&self, delayed: DelayedKeys) -> DrainReport<K> {
         self.0.monitor.drain(delayed).await
-    }
-
-    /// Updates the metrics of unfinished work.
-    ///
-    /// The queue does so itself when keys are added or done, at most once per half second, and before each scrape if
-    /// the provider supports [`MetricsProvider::register_refresh`]. This method is for providers that do not.
-    ///
-    /// [`MetricsProvider::register_refresh`]: crate::metrics::MetricsProvider::register_refresh
-    pub fn refresh_metrics(&self) {
-        self.0.monitor.update(None, |state, now| state.refresh_metrics(now, true));
     }
 
     fn hashed(&self, key: K) -> Hashed<K> {

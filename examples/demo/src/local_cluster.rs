@@ -10,7 +10,6 @@ mod task;
 use std::{
     net::{Ipv4Addr, SocketAddr},
     path::{Path, PathBuf},
-    sync::Arc,
     time::Duration,
 };
 
@@ -18,7 +17,7 @@ use kubewright_apiserver::serve::Tls;
 use kubewright_manager::{Manager, ManagerError};
 use kubewright_runtime::{
     kube::{Client, Config},
-    metrics::NoopMetrics,
+    metrics::Metrics,
 };
 use kubewright_simulator::{Cluster, ClusterError, Processes, Runtime};
 use logger_operator::{OperatorOptions, operator};
@@ -175,7 +174,7 @@ impl LocalCluster {
             return Ok(());
         }
         let manager = Manager::for_config(self.config.clone()).map_err(LocalClusterError::Client)?;
-        let (options, metrics) = (self.operator_options.clone(), Arc::new(NoopMetrics));
+        let (options, metrics) = (self.operator_options.clone(), Metrics::default());
         let manager = operator().add_to(manager, options, Vec::new(), metrics);
         let manager = manager.map_err(LocalClusterError::Operator)?.build()?;
         self.operator = Some(Task::spawn(|stop| async move { manager.run(stop).await }));

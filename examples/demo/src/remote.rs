@@ -3,7 +3,7 @@
 //! Everything that was created is removed at the end, also after an error and after a signal. Another signal ends the
 //! removal of objects, and the error lists what may remain.
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{path::PathBuf, time::Duration};
 
 use anyhow::{Context, Error, Result, anyhow};
 use demo::definition;
@@ -14,7 +14,7 @@ use kubewright_runtime::{
         Client, Config,
         config::{KubeConfigOptions, Kubeconfig},
     },
-    metrics::NoopMetrics,
+    metrics::Metrics,
 };
 use logger_operator::{OperatorOptions, operator};
 use tokio::task::JoinError;
@@ -86,7 +86,7 @@ async fn with_definition(
     // Loggers of other namespaces are not touched.
     let (manager, namespaces) = (Manager::for_config(config)?, vec![namespace.to_owned()]);
     let options = OperatorOptions::new(options.image.as_str());
-    let manager = operator().add_to(manager, options, namespaces, Arc::new(NoopMetrics));
+    let manager = operator().add_to(manager, options, namespaces, Metrics::default());
     let manager = manager.map_err(Error::from_boxed)?.build()?;
     let stop = CancellationToken::new();
     let token = stop.clone();

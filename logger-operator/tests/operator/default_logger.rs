@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use kubewright_apiserver::{Fault, Requests, Verb};
-use kubewright_runtime::metrics::NoopMetrics;
+use kubewright_runtime::metrics::Metrics;
 use logger_operator::{DEFAULT_LOGGER, NamespaceNotWatched, OperatorOptions, operator};
 use logger_types::v2::Logger;
 
@@ -77,7 +77,6 @@ async fn its_namespace_must_be_watched() {
     let cluster = Cluster::new();
     let options = OperatorOptions { default_logger_namespace: Some("b".to_owned()), ..options() };
     let builder = kubewright_manager::Manager::builder(cluster.clientset.client().clone());
-    let error =
-        operator().add_to(builder, options, vec!["a".to_owned()], std::sync::Arc::new(NoopMetrics)).unwrap_err();
+    let error = operator().add_to(builder, options, vec!["a".to_owned()], Metrics::default()).unwrap_err();
     assert_eq!(error.downcast_ref(), Some(&NamespaceNotWatched { namespace: "b".to_owned() }));
 }

@@ -1,6 +1,6 @@
 //! The fixture of the tests: a cluster in memory, an operator that runs in it, and writes of other clients.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use k8s_openapi::{
     NamespaceResourceScope,
@@ -19,7 +19,7 @@ use kubewright_runtime::{
         Api, Resource,
         api::{DeleteParams, ListParams, Patch, PatchParams, PostParams},
     },
-    metrics::PrometheusMetrics,
+    metrics::Metrics,
 };
 use logger_client::fake;
 use logger_operator::{OperatorOptions, operator};
@@ -60,14 +60,14 @@ pub(crate) struct Cluster {
 pub(crate) struct Operator {
     stop: CancellationToken,
     task: JoinHandle<Result<(), ManagerError>>,
-    metrics: PrometheusMetrics,
+    metrics: Metrics,
 }
 
 impl Operator {
     pub(crate) fn start(cluster: &Cluster, options: &OperatorOptions) -> Self {
-        let (metrics, stop) = (PrometheusMetrics::default(), CancellationToken::new());
+        let (metrics, stop) = (Metrics::default(), CancellationToken::new());
         let builder = Manager::builder(cluster.clientset.client().clone());
-        let builder = operator().add_to(builder, options.clone(), Vec::new(), Arc::new(metrics.clone())).unwrap();
+        let builder = operator().add_to(builder, options.clone(), Vec::new(), metrics.clone()).unwrap();
         let manager = builder.build().unwrap();
         let token = stop.clone();
         let task = tokio::spawn(async move { manager.run(token).await });

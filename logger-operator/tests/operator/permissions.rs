@@ -1,7 +1,7 @@
 //! The operator under the roles that are rendered from its description: it needs nothing else, and what it never uses
 //! has a reason.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Request, StatusCode, header::AUTHORIZATION};
@@ -25,7 +25,7 @@ use kubewright_runtime::{
         Api, Client,
         api::{DeleteParams, Patch, PatchParams, PostParams},
     },
-    metrics::{NoopMetrics, PrometheusMetrics},
+    metrics::Metrics,
 };
 use logger_client::Clientset;
 use logger_operator::{DEFAULT_LOGGER, OperatorOptions, names::CONTROLLER, operator, reason, status::DEGRADED};
@@ -77,11 +77,11 @@ impl Scenario {
         let election = LeaderElectionConfig::new(CONTROLLER, "test").namespace(SYSTEM);
         let manager = Manager::builder(self.client()).leader_election(election);
         let options = OperatorOptions { ensure_default_logger: true, ..OperatorOptions::new(IMAGE) };
-        operator().add_to(manager, options, self.namespaces.clone(), Arc::new(NoopMetrics)).unwrap()
+        operator().add_to(manager, options, self.namespaces.clone(), Metrics::default()).unwrap()
     }
 
     fn metrics(&self) -> Authenticated<MetricsHandler> {
-        Authenticator::new(self.client()).protect(MetricsHandler::from(PrometheusMetrics::default()))
+        Authenticator::new(self.client()).protect(MetricsHandler::from(Metrics::default()))
     }
 
     fn describe(&self) -> OperatorDescription {

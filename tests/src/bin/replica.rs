@@ -22,7 +22,7 @@ use kubewright_manager::{
 };
 use kubewright_runtime::{
     Controller, InformerFactory, ReconcileContext, ReconcileError,
-    metrics::{Gauge, Metric, MetricsProvider, PrometheusMetrics, Refresh},
+    metrics::{Gauge, Metric, Metrics, Refresh},
     sharding::SlotSet,
 };
 use serde_json::json;
@@ -61,12 +61,11 @@ async fn run() -> Result<(), Box<dyn Error>> {
     if let Some(server) = options.server {
         config.cluster_url = format!("https://{server}").parse()?;
     }
-    let (metrics, journal) = (PrometheusMetrics::default(), Journal::create(&options.journal)?);
+    let (metrics, journal) = (Metrics::default(), Journal::create(&options.journal)?);
     let _alive_tasks = AliveTasks::register(&metrics);
-    let builder = Manager::for_config(config)?
-        .metrics(Arc::new(metrics.clone()))
-        .graceful_shutdown_timeout(GRACE + Duration::from_secs(5));
-    let lease = lease(&options.namespace, &options.identity).metrics(Arc::new(metrics.clone()));
+    let builder =
+        Manager::for_config(config)?.metrics(metrics.clone()).graceful_shutdown_timeout(GRACE + Duration::from_secs(5));
+    let lease = lease(&options.namespace, &options.identity).metrics(metrics.clone());
     let sharding = options.sharding.map(|field| sharding(field, lease.clone()));
     let (builder, group) = match &sharding {
         Some(sharding) => (builder.sharding(sharding), Replicas::All),
@@ -78,7 +77,7 @@ async fn run() -> Result<(), Box<dyn Error>> {
     let controller = Controller::new("config-maps", &factory.informer::<ConfigMap>())
         .max_concurrent_reconciles(CONCURRENCY)
         .graceful_shutdown_timeout(GRACE)
-        .metrics(Arc::new(metrics.clone()))
+        .metrics(metrics.clone())
         .reconcile_with(|_| writer, reconcile)
         .build();
     let router = Router::new().health(builder.health()).get("/metrics", MetricsHandler::from(metrics));
@@ -169,13 +168,13 @@ async fn converge(
 
 /// Reports the number of alive tasks of the runtime.
 struct AliveTasks {
-    gauge: Arc<dyn Gauge>,
+    gauge: Gauge,
     runtime: Handle,
 }
 
 impl AliveTasks {
     /// Registers the gauge. It is current for as long as the result is alive.
-    fn register(metrics: &PrometheusMetrics) -> Arc<Self> {
+    fn register(metrics: &Metrics) -> Arc<Self> {
         let gauge = metrics.gauge(Metric { name: ALIVE_TASKS, help: "Number of alive tasks of the runtime." }, &[]);
         let tasks = Arc::new(AliveTasks { gauge, runtime: Handle::current() });
         let refresh: Arc<dyn Refresh> = tasks.clone();

@@ -18,7 +18,7 @@ use kube::{
     api::{DeleteParams, EvictParams, ListParams, Patch, PatchParams, PostParams},
 };
 use kubewright_manager::{Manager, ManagerError};
-use kubewright_runtime::{CancellationToken, metrics::NoopMetrics};
+use kubewright_runtime::{CancellationToken, metrics::Metrics};
 use libtest_mimic::Trial;
 use logger_operator::{OperatorOptions, operator};
 use parking_lot::Mutex;
@@ -107,7 +107,7 @@ impl<'a> Kwok<'a> {
     fn start_operator(&mut self, image: &str) -> Result<(), Error> {
         let options = OperatorOptions { agent_toleration_seconds: TOLERATION_SECONDS, ..OperatorOptions::new(image) };
         let manager = Manager::for_config(self.config.clone())?;
-        let manager = operator().add_to(manager, options, Vec::new(), Arc::new(NoopMetrics))?.build()?;
+        let manager = operator().add_to(manager, options, Vec::new(), Metrics::default())?.build()?;
         let stop = CancellationToken::new();
         let stopped = stop.clone();
         let task = AbortOnDropHandle::new(tokio::spawn(async move { manager.run(stopped).await }));

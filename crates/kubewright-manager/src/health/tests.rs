@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use kubewright_runtime::metrics::PrometheusMetrics;
+use kubewright_runtime::metrics::Metrics;
 
 use super::*;
 
@@ -81,8 +81,8 @@ fn names_are_unique_for_an_endpoint_and_part_of_a_url() {
 
 #[test]
 fn results_are_metrics() {
-    let (checks, metrics) = (HealthChecks::new(), PrometheusMetrics::default());
-    checks.set_metrics(Arc::new(metrics.clone()));
+    let (checks, metrics) = (HealthChecks::new(), Metrics::default());
+    checks.set_metrics(metrics.clone());
     let is_failing = Arc::new(AtomicBool::new(true));
     let state = Arc::clone(&is_failing);
     let check = move || if state.load(Ordering::Relaxed) { Err("failing") } else { Ok(()) };

@@ -4,10 +4,7 @@ use std::{fmt, sync::Arc, time::Duration};
 
 use kube::Client;
 use kubewright_core::description::{OperatorDescription, Permission};
-use kubewright_runtime::{
-    LeaderElectionConfig, LeaderElector, Sharding,
-    metrics::{MetricsProvider, PrometheusMetrics},
-};
+use kubewright_runtime::{LeaderElectionConfig, LeaderElector, Sharding, metrics::Metrics};
 use parking_lot::Mutex;
 
 use super::{
@@ -96,7 +93,7 @@ impl ManagerBuilder {
     /// Serves the metrics as `/metrics`, without authentication. The port is in use from this call on.
     ///
     /// To require a token, add a [`Server`] with an [`Authenticator`](crate::serving::Authenticator).
-    pub fn serve_metrics(self, config: ServerConfig, metrics: PrometheusMetrics) -> Self {
+    pub fn serve_metrics(self, config: ServerConfig, metrics: Metrics) -> Self {
         self.serve(config, Router::new().get("/metrics", MetricsHandler::from(metrics)))
     }
 
@@ -215,8 +212,8 @@ impl ManagerBuilder {
         self
     }
 
-    /// Sets the provider of the metrics of the health checks; none by default.
-    pub fn metrics(self, metrics: Arc<dyn MetricsProvider>) -> Self {
+    /// Sets where the metrics of the health checks are collected; nowhere by default.
+    pub fn metrics(self, metrics: Metrics) -> Self {
         self.health.set_metrics(metrics);
         self
     }

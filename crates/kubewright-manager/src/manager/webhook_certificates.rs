@@ -1,9 +1,9 @@
 //! The certificate of webhooks: mounted, or issued by the operator.
 
-use std::{path::PathBuf, sync::Arc};
+use std::path::PathBuf;
 
 use kubewright_core::description::{OperatorDescription, WebhookNames};
-use kubewright_runtime::metrics::MetricsProvider;
+use kubewright_runtime::metrics::Metrics;
 
 use super::{builder::ManagerBuilder, runnable::Replicas};
 use crate::serving::{CertificateError, Certificates, SelfManaged, SelfManagedConfig, SelfManagedError};
@@ -58,12 +58,12 @@ impl ManagerBuilder {
         self,
         source: &WebhookCertificates,
         webhooks: &OperatorDescription,
-        metrics: Arc<dyn MetricsProvider>,
+        metrics: Metrics,
     ) -> Result<(Self, Certificates), WebhookCertificatesError> {
         let config = match source {
             WebhookCertificates::Mounted(directory) => {
                 let certificates = Certificates::from_files(directory.join("tls.crt"), directory.join("tls.key"))?;
-                return Ok((self, certificates.metrics(&*metrics, NAME)));
+                return Ok((self, certificates.metrics(&metrics, NAME)));
             }
             WebhookCertificates::SelfManaged(names) => {
                 SelfManagedConfig::for_service(self.client().default_namespace(), names.clone())

@@ -1,10 +1,10 @@
 //! The command line of an operator.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches, Subcommand};
 use kube::Config;
-use kubewright_runtime::metrics::NoopMetrics;
+use kubewright_runtime::metrics::Metrics;
 
 use super::{Operator, ProcessOptions, crds::Crds, output::print};
 use crate::{
@@ -80,7 +80,7 @@ impl<O: Args + Clone + Send + Sync + 'static> Operator<O> {
         let definitions = self.definitions_yaml()?;
         let (client, add_server) = embedded.start(&definitions)?;
         let manager = Manager::builder(client);
-        let manager = add_server(self.add_to(manager, options, Vec::new(), Arc::new(NoopMetrics))?);
+        let manager = add_server(self.add_to(manager, options, Vec::new(), Metrics::default())?);
         // No Service has the process as an endpoint.
         let manager = manager.shutdown_delay(Duration::ZERO).add(Replicas::All, "telemetry", telemetry).build()?;
         Ok(manager.run_until_signal().await?)

@@ -1,13 +1,11 @@
 //! The operator as a process of a cluster: servers, webhooks, leader election, and its description.
 
-use std::sync::Arc;
-
 use clap::Args;
 use http::Uri;
 use kube::{Client, Config};
 use kubewright_core::description::{OperatorDescription, Permission, Verb};
 use kubewright_runtime::{
-    LeaderElectionConfig, leader_election::unique_identity, metrics::PrometheusMetrics, retry::client_from_config,
+    LeaderElectionConfig, leader_election::unique_identity, metrics::Metrics, retry::client_from_config,
 };
 
 use super::{Operator, ProcessOptions, Setup};
@@ -59,15 +57,15 @@ impl<O: Args + Clone + Send + Sync + 'static> Operator<O> {
         process: &ProcessOptions,
         describes_only: bool,
     ) -> Result<ManagerBuilder, BoxError> {
-        let metrics = PrometheusMetrics::default();
+        let metrics = Metrics::default();
         let health = ServerConfig::new("health", 0).address(process.health_probe_bind_address);
         let manager = Manager::for_config(config)?
-            .metrics(Arc::new(metrics.clone()))
+            .metrics(metrics.clone())
             .start_timeout(process.cache_sync_timeout)
             .shutdown_delay(process.shutdown_delay)
             .serve_health(health.describes_only(describes_only));
         let namespaces = process.watched_namespaces();
-        let (setup, events) = self.setup(manager.client(), options, namespaces, Arc::new(metrics.clone()))?;
+        let (setup, events) = self.setup(manager.client(), options, namespaces, metrics.clone())?;
         let manager = self.serve_metrics(manager, process, &metrics, &setup, describes_only)?;
         let manager = self.serve_webhooks(manager, process, &metrics, describes_only)?;
         let manager = self.elect_leader(manager, process, &metrics);
@@ -79,7 +77,7 @@ impl<O: Args + Clone + Send + Sync + 'static> Operator<O> {
         &self,
         manager: ManagerBuilder,
         process: &ProcessOptions,
-        metrics: &PrometheusMetrics,
+        metrics: &Metrics,
         setup: &Setup<O>,
         describes_only: bool,
     ) -> Result<ManagerBuilder, BoxError> {
@@ -94,7 +92,7 @@ impl<O: Args + Clone + Send + Sync + 'static> Operator<O> {
         Ok(manager.add(Replicas::All, "metrics", server))
     }
 
-    fn metrics_router(&self, metrics: &PrometheusMetrics, setup: &Setup<O>) -> Router {
+    fn metrics_router(&self, metrics: &Metrics, setup: &Setup<O>) -> Router {
         let authenticator = Authenticator::new(setup.client().clone());
         let metrics = authenticator.protect(MetricsHandler::from(metrics.clone()));
         let router = Router::new().get("/metrics", metrics);
@@ -102,12 +100,7 @@ impl<O: Args + Clone + Send + Sync + 'static> Operator<O> {
         routes.fold(router, |router, (path, service)| router.mount(path, service))
     }
 
-    fn elect_leader(
-        &self,
-        manager: ManagerBuilder,
-        process: &ProcessOptions,
-        metrics: &PrometheusMetrics,
-    ) -> ManagerBuilder {
+    fn elect_leader(&self, manager: ManagerBuilder, process: &ProcessOptions, metrics: &Metrics) -> ManagerBuilder {
         if !process.leader_elect {
             return manager;
         }
@@ -115,7 +108,7 @@ impl<O: Args + Clone + Send + Sync + 'static> Operator<O> {
             .lease_duration(process.leader_elect_lease_duration)
             .renew_deadline(process.leader_elect_renew_deadline)
             .retry_period(process.leader_elect_retry_period)
-            .metrics(Arc::new(metrics.clone()));
+            .metrics(metrics.clone());
         manager.leader_election(election)
     }
 
@@ -124,11 +117,11 @@ impl<O: Args + Clone + Send + Sync + 'static> Operator<O> {
         &self,
         manager: ManagerBuilder,
         process: &ProcessOptions,
-        metrics: &PrometheusMetrics,
+        metrics: &Metrics,
         describes_only: bool,
     ) -> Result<ManagerBuilder, BoxError> {
         let Some(webhooks) = &self.webhooks else { return Ok(manager) };
-        let metrics = Arc::new(metrics.clone());
+        let metrics = metrics.clone();
         let webhooks = webhooks(manager.client()).metrics(metrics.clone());
         let description = webhooks.describe();
         if description.admission_webhooks.is_empty() && description.conversion_webhooks.is_empty() {
@@ -170,7 +163,7 @@ mod tests {
     }
 
     async fn nothing(
-        _: Arc<CustomResourceDefinition>,
+        _: std::sync::Arc<CustomResourceDefinition>,
         _: kubewright_runtime::ReconcileContext,
     ) -> Result<(), std::convert::Infallible> {
         Ok(())
@@ -231,9 +224,9 @@ mod tests {
         let description = operator.describe(NoOptions {}, &process(&[])).unwrap();
         let metrics = description.servers.iter().find(|server| server.name == "metrics").unwrap();
         assert_eq!(metrics.paths, ["/metrics", "/api"]);
-        let metrics = PrometheusMetrics::default();
+        let metrics = Metrics::default();
         let client = Client::try_from(unused_config()).unwrap();
-        let (setup, _) = operator.setup(&client, NoOptions {}, Vec::new(), Arc::new(metrics.clone())).unwrap();
+        let (setup, _) = operator.setup(&client, NoOptions {}, Vec::new(), metrics.clone()).unwrap();
         let request = Request::get("/api/greetings").body(Bytes::new()).unwrap();
         let response = operator.metrics_router(&metrics, &setup).respond(request).await;
         assert_eq!((response.status().as_u16(), &response.body()[..]), (401, &b"Unauthorized\n"[..]));

@@ -1,10 +1,8 @@
 //! An operator that runs in the process of a test.
 
-use std::sync::Arc;
-
 use clap::Args;
 use kube::Client;
-use kubewright_runtime::{CancellationToken, metrics::NoopMetrics};
+use kubewright_runtime::{CancellationToken, metrics::Metrics};
 use tokio::task::JoinSet;
 
 use super::Operator;
@@ -29,7 +27,7 @@ impl<O: Args + Clone + Default + Send + Sync + 'static> Operator<O> {
     /// Outside a tokio runtime.
     pub fn start(&self, client: &Client) -> Result<RunningOperator, BoxError> {
         let manager = Manager::builder(client.clone());
-        let manager = self.add_to(manager, O::default(), Vec::new(), Arc::new(NoopMetrics))?.build()?;
+        let manager = self.add_to(manager, O::default(), Vec::new(), Metrics::default())?.build()?;
         let (stop, mut task) = (CancellationToken::new(), JoinSet::new());
         let stopped = stop.clone();
         task.spawn(async move { manager.run(stopped).await });

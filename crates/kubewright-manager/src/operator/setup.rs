@@ -1,12 +1,10 @@
 //! What the controllers of an operator share.
 
-use std::sync::Arc;
-
 use kube::{Client, core::PartialObjectMeta};
 use kubewright_core::verbs;
 use kubewright_runtime::{
     ApiObject, Controller, EventRecorder, Index, InformerFactory, SharedInformer, client::ScopedObject,
-    controller::ControllerBuilder, metrics::MetricsProvider,
+    controller::ControllerBuilder, metrics::Metrics,
 };
 
 use super::NoOptions;
@@ -16,7 +14,7 @@ use super::NoOptions;
 pub struct Setup<O = NoOptions> {
     pub(super) client: Client,
     pub(super) factory: InformerFactory,
-    pub(super) metrics: Arc<dyn MetricsProvider>,
+    pub(super) metrics: Metrics,
     pub(super) recorder: EventRecorder,
     pub(super) options: O,
     pub(super) namespaces: Vec<String>,
@@ -29,7 +27,7 @@ impl<O> Setup<O> {
         Controller::new(name, &self.informer::<K>())
             .client(&self.client)
             .events(&self.recorder)
-            .metrics(Arc::clone(&self.metrics))
+            .metrics(self.metrics.clone())
     }
 
     /// Returns the informer of a kind; there is one for each kind.
@@ -65,7 +63,7 @@ impl<O> Setup<O> {
     }
 
     /// Returns the metrics of the operator, to add others.
-    pub fn metrics(&self) -> &Arc<dyn MetricsProvider> {
+    pub fn metrics(&self) -> &Metrics {
         &self.metrics
     }
 

@@ -11,7 +11,7 @@ use std::{fmt, path::PathBuf, sync::Arc, time::Duration};
 
 use arc_swap::ArcSwapOption;
 use jiff::Timestamp;
-use kubewright_runtime::metrics::{Counter, Gauge, Metric, MetricsProvider, NoopMetrics};
+use kubewright_runtime::metrics::{Counter, Gauge, Metric, Metrics};
 use parking_lot::Mutex;
 use rustls::{
     pki_types::CertificateDer,
@@ -76,9 +76,9 @@ struct State {
     /// The digest of the files in use.
     digest: u64,
     error: Option<CertificateError>,
-    reads: Arc<dyn Counter>,
-    errors: Arc<dyn Counter>,
-    expiration: Arc<dyn Gauge>,
+    reads: Counter,
+    errors: Counter,
+    expiration: Gauge,
 }
 
 /// A certificate that cannot be used.
@@ -172,8 +172,8 @@ impl Certificates {
     }
 
     fn new(source: Source, pair: Option<Pair>, digest: u64) -> Self {
-        let (noop, gauge) = (Arc::new(NoopMetrics), Arc::new(NoopMetrics));
-        let state = State { digest, error: None, reads: noop.clone(), errors: noop, expiration: gauge };
+        let (reads, errors, expiration) = Default::default();
+        let state = State { digest, error: None, reads, errors, expiration };
         Certificates(Arc::new(Shared {
             source,
             current: ArcSwapOption::from_pointee(pair),
@@ -195,12 +195,12 @@ impl Certificates {
     /// Sets the receiver of the metrics: controller-runtime's counters of reads and errors, and the time of expiration
     /// with the label `name`, such as the name of the server.
     #[must_use]
-    pub fn metrics(self, metrics: &dyn MetricsProvider, name: &str) -> Self {
+    pub fn metrics(self, metrics: &Metrics, name: &str) -> Self {
         let mut state = self.0.state.lock();
         state.reads = metrics.counter(READS, &[]);
         state.errors = metrics.counter(READ_ERRORS, &[]);
         state.expiration = metrics.gauge(EXPIRATION, &[("name", name)]);
-        state.reads.add(1);
+        state.reads.inc();
         state.observe_expiration(self.not_after());
         drop(state);
         self
@@ -271,14 +271,14 @@ impl Certificates {
             if state.error.as_ref().map(ToString::to_string) != Some(error.to_string()) {
                 tracing::error!(%error, "the certificate was not replaced; the old one remains in use");
             }
-            state.errors.add(1);
+            state.errors.inc();
         }
         state.error = result.err();
         state.observe_expiration(self.not_after());
     }
 
     fn reload(&self, files: &Files) -> Result<(), CertificateError> {
-        self.0.state.lock().reads.add(1);
+        self.0.state.lock().reads.inc();
         let contents = files.read()?;
         let digest = contents.digest();
         if self.0.state.lock().digest == digest {
@@ -307,7 +307,7 @@ impl Certificates {
     fn replace_from_secret(&self, pair: Pair) {
         self.replace(pair);
         let state = self.0.state.lock();
-        state.reads.add(1);
+        state.reads.inc();
         state.observe_expiration(self.not_after());
     }
 }

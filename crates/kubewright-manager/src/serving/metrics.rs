@@ -7,7 +7,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use futures::future::BoxFuture;
 use http::{HeaderValue, Request, Response, StatusCode, header::CONTENT_TYPE};
-use kubewright_runtime::metrics::PrometheusMetrics;
+use kubewright_runtime::metrics::Metrics;
 use prometheus_client::{encoding::text, registry::Registry};
 
 use super::handler::{self, Handler};
@@ -36,13 +36,13 @@ impl MetricsHandler {
             return handler::text(StatusCode::INTERNAL_SERVER_ERROR, "the metrics cannot be encoded\n");
         }
         let mut response = Response::new(text.into());
-        response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(PrometheusMetrics::CONTENT_TYPE));
+        response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(Metrics::CONTENT_TYPE));
         response
     }
 }
 
-impl From<PrometheusMetrics> for MetricsHandler {
-    fn from(metrics: PrometheusMetrics) -> Self {
+impl From<Metrics> for MetricsHandler {
+    fn from(metrics: Metrics) -> Self {
         let mut registry = Registry::default();
         registry.register_collector(Box::new(metrics));
         Self::new(registry)

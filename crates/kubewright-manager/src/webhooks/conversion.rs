@@ -8,7 +8,7 @@ use bytes::Bytes;
 use futures::future::BoxFuture;
 use http::{Request, Response};
 use kubewright_core::{conversion::TextObject, description::ConversionWebhookDescription};
-use kubewright_runtime::metrics::MetricsProvider;
+use kubewright_runtime::metrics::Metrics;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, value::RawValue};
 use tokio::task::yield_now;
@@ -61,7 +61,7 @@ impl Conversion {
         Conversion { convert_text, ..Conversion::new(description, convert) }
     }
 
-    pub(super) fn handler(&self, provider: &Arc<dyn MetricsProvider>) -> ConversionHandler {
+    pub(super) fn handler(&self, metrics: &Metrics) -> ConversionHandler {
         let ConversionWebhookDescription { group, kind, path, .. } = &self.description;
         ConversionHandler {
             path: path.clone(),
@@ -70,9 +70,9 @@ impl Conversion {
                 kind: kind.clone(),
                 convert: Arc::clone(&self.convert),
                 convert_text: Arc::clone(&self.convert_text),
-                metrics: ConversionMetrics::new(provider.as_ref(), group, kind),
+                metrics: ConversionMetrics::new(metrics, group, kind),
             },
-            requests: RequestMetrics::new(Arc::clone(provider), path),
+            requests: RequestMetrics::new(metrics.clone(), path),
         }
     }
 }

@@ -1,13 +1,10 @@
 //! The metrics of webhooks, under the names of controller-runtime.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicI32, Ordering},
-};
+use std::sync::atomic::{AtomicI32, Ordering};
 
 use bytes::Bytes;
 use http::{Response, StatusCode};
-use kubewright_runtime::metrics::{Counter, Gauge, Histogram, Metric, MetricsProvider};
+use kubewright_runtime::metrics::{Counter, Gauge, Histogram, Metric, Metrics};
 use tokio::time::Instant;
 
 use super::wire::{self, ReviewError};
@@ -45,22 +42,22 @@ const CONVERSION_BUCKETS: &[f64] = &[1e-6, 2.5e-6, 5e-6, 1e-5, 2.5e-5, 5e-5, 1e-
 
 /// The metrics of the requests of one path. All series exist from the start.
 pub(super) struct RequestMetrics {
-    provider: Arc<dyn MetricsProvider>,
+    metrics: Metrics,
     path: String,
-    latency: Arc<dyn Histogram>,
-    in_flight: Arc<dyn Gauge>,
+    latency: Histogram,
+    in_flight: Gauge,
     active: AtomicI32,
 }
 
 impl RequestMetrics {
-    pub(super) fn new(provider: Arc<dyn MetricsProvider>, path: &str) -> Self {
+    pub(super) fn new(metrics: Metrics, path: &str) -> Self {
         let labels = &[("webhook", path)];
         let metrics = RequestMetrics {
             path: path.to_owned(),
-            latency: provider.histogram(LATENCY, labels, LATENCY_BUCKETS),
-            in_flight: provider.gauge(IN_FLIGHT, labels),
+            latency: metrics.histogram(LATENCY, labels, LATENCY_BUCKETS),
+            in_flight: metrics.gauge(IN_FLIGHT, labels),
             active: AtomicI32::new(0),
-            provider,
+            metrics,
         };
         metrics.in_flight.set(0.0);
         [StatusCode::OK, StatusCode::INTERNAL_SERVER_ERROR].into_iter().for_each(|code| metrics.count(code, 0));
@@ -84,7 +81,7 @@ impl RequestMetrics {
     }
 
     fn count(&self, code: StatusCode, requests: u64) {
-        self.provider.counter(REQUESTS, &[("webhook", &self.path), ("code", code.as_str())]).add(requests);
+        self.metrics.counter(REQUESTS, &[("webhook", &self.path), ("code", code.as_str())]).inc_by(requests);
     }
 
     fn add_in_flight(&self, change: i32) {
@@ -110,33 +107,33 @@ impl Drop for InFlight<'_> {
 }
 
 /// Returns the counter of the panics of admission webhooks.
-pub(super) fn panics(provider: &dyn MetricsProvider) -> Arc<dyn Counter> {
-    counter(provider, PANICS, &[])
+pub(super) fn panics(metrics: &Metrics) -> Counter {
+    counter(metrics, PANICS, &[])
 }
 
 /// The metrics of the conversions of one kind. All series exist from the start.
 pub(super) struct ConversionMetrics {
-    pub(super) succeeded: Arc<dyn Counter>,
-    pub(super) failed: Arc<dyn Counter>,
-    pub(super) panicked: Arc<dyn Counter>,
-    pub(super) duration: Arc<dyn Histogram>,
+    pub(super) succeeded: Counter,
+    pub(super) failed: Counter,
+    pub(super) panicked: Counter,
+    pub(super) duration: Histogram,
 }
 
 impl ConversionMetrics {
-    pub(super) fn new(provider: &dyn MetricsProvider, group: &str, kind: &str) -> Self {
-        let result = |result| counter(provider, CONVERSIONS, &[("group", group), ("kind", kind), ("result", result)]);
+    pub(super) fn new(metrics: &Metrics, group: &str, kind: &str) -> Self {
+        let result = |result| counter(metrics, CONVERSIONS, &[("group", group), ("kind", kind), ("result", result)]);
         ConversionMetrics {
             succeeded: result("success"),
             failed: result("error"),
-            panicked: counter(provider, CONVERSION_PANICS, &[]),
-            duration: provider.histogram(CONVERSION_TIME, &[("group", group), ("kind", kind)], CONVERSION_BUCKETS),
+            panicked: counter(metrics, CONVERSION_PANICS, &[]),
+            duration: metrics.histogram(CONVERSION_TIME, &[("group", group), ("kind", kind)], CONVERSION_BUCKETS),
         }
     }
 }
 
 /// Returns a counter, with the value 0 if it is new.
-fn counter(provider: &dyn MetricsProvider, metric: Metric, labels: &[(&'static str, &str)]) -> Arc<dyn Counter> {
-    let counter = provider.counter(metric, labels);
-    counter.add(0);
+fn counter(metrics: &Metrics, metric: Metric, labels: &[(&'static str, &str)]) -> Counter {
+    let counter = metrics.counter(metric, labels);
+    counter.inc_by(0);
     counter
 }

@@ -1,6 +1,6 @@
 //! The health checks of the runtime's runnables: each fails for its fault, and recovers.
 
-use std::{convert::Infallible, sync::Arc, time::Duration};
+use std::{convert::Infallible, time::Duration};
 
 use futures::FutureExt;
 use k8s_openapi::api::{
@@ -11,9 +11,7 @@ use kube::Api;
 use kubewright_apiserver::{ApiServer, Fault, Faults, Requests};
 use kubewright_manager::{Manager, Replicas};
 use kubewright_runtime::{
-    Controller, EventRecorder, EventType, InformerFactory, ObjectKey,
-    events::EventConfig,
-    metrics::{MetricsProvider, PrometheusMetrics},
+    Controller, EventRecorder, EventType, InformerFactory, ObjectKey, events::EventConfig, metrics::Metrics,
 };
 use serde_json::json;
 use tokio::time::{advance, sleep};
@@ -57,13 +55,13 @@ async fn controllers_and_informers_are_one_line_each() {
 
 #[tokio::test(start_paused = true)]
 async fn an_informer_that_cannot_list_is_not_ready_and_named() {
-    let (server, faults, metrics) = (ApiServer::new(), Faults::new(), PrometheusMetrics::default());
+    let (server, faults, metrics) = (ApiServer::new(), Faults::new(), Metrics::default());
     let factory = InformerFactory::new(server.client_with(faults.layer()));
     factory.informer::<ConfigMap>();
     let message = "configmaps is forbidden: User \"operator\" cannot list resource \"configmaps\"";
     faults.always(Requests::to("configmaps"), Fault::status(403, "Forbidden", message));
     let manager = Manager::builder(server.client())
-        .metrics(Arc::new(metrics.clone()))
+        .metrics(metrics.clone())
         .start_timeout(Duration::MAX)
         .add(Replicas::All, "informers", factory)
         .build()
@@ -83,10 +81,10 @@ async fn an_informer_that_cannot_list_is_not_ready_and_named() {
 
 #[tokio::test(start_paused = true)]
 async fn one_forbidden_kind_of_several_neither_ends_the_process_nor_makes_it_unready() {
-    let (server, faults, metrics) = (ApiServer::new(), Faults::new(), PrometheusMetrics::default());
-    let provider: Arc<dyn MetricsProvider> = Arc::new(metrics.clone());
+    let (server, faults, metrics) = (ApiServer::new(), Faults::new(), Metrics::default());
+    let cloned = metrics.clone();
     let factory = InformerFactory::builder(server.client_with(faults.layer()))
-        .defaults(move |config| config.reflector(|reflector| reflector.metrics(provider)))
+        .defaults(move |config| config.reflector(|reflector| reflector.metrics(cloned)))
         .build();
     let log = Log::default();
     let record = |name: &'static str| {

@@ -2,7 +2,6 @@
 
 use std::{
     net::{SocketAddr, TcpListener},
-    sync::Arc,
     time::Duration,
 };
 
@@ -12,7 +11,7 @@ use kubewright_manager::{
     manager::BuildError,
     serving::{ServerConfig, ServerError},
 };
-use kubewright_runtime::{InformerFactory, metrics::PrometheusMetrics};
+use kubewright_runtime::{InformerFactory, metrics::Metrics};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
@@ -39,10 +38,10 @@ fn free(name: &str) -> (ServerConfig, SocketAddr) {
 
 #[tokio::test]
 async fn health_and_metrics_are_served_until_the_manager_has_stopped() {
-    let (server, metrics) = (ApiServer::new(), PrometheusMetrics::default());
+    let (server, metrics) = (ApiServer::new(), Metrics::default());
     let ((health, health_address), (scrape, scrape_address)) = (free("health"), free("metrics"));
     let manager = Manager::builder(server.client())
-        .metrics(Arc::new(metrics.clone()))
+        .metrics(metrics.clone())
         .shutdown_delay(Duration::ZERO)
         .serve_health(health)
         .serve_metrics(scrape, metrics)

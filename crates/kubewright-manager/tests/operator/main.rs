@@ -14,7 +14,7 @@ use kube::{
 };
 use kubewright_apiserver::ApiServer;
 use kubewright_manager::{Manager, Operator, operator::NoOptions};
-use kubewright_runtime::{ReconcileContext, ReconcileError, metrics::NoopMetrics};
+use kubewright_runtime::{ReconcileContext, ReconcileError, metrics::Metrics};
 use tokio::time::{sleep, timeout};
 
 async fn reconcile(map: Arc<ConfigMap>, ctx: ReconcileContext) -> Result<(), ReconcileError> {
@@ -54,7 +54,7 @@ async fn events_need_no_declaration_and_are_written_before_the_end() {
 async fn a_manager_gets_the_parts_of_an_operator_and_no_servers() {
     let client = ApiServer::new().client();
     let manager = Manager::builder(client);
-    let manager = operator().add_to(manager, NoOptions {}, vec!["a".to_owned()], Arc::new(NoopMetrics)).unwrap();
+    let manager = operator().add_to(manager, NoOptions {}, vec!["a".to_owned()], Metrics::default()).unwrap();
     let description = manager.describe().unwrap();
     assert_eq!(description.controllers[0].name, "configmaps");
     assert_eq!(description.informers[0].namespaces, ["a"]);

@@ -4,7 +4,7 @@ use std::fs;
 
 use jiff::Timestamp;
 use kubewright_manager::serving::{CertificateError, Certificates};
-use kubewright_runtime::metrics::PrometheusMetrics;
+use kubewright_runtime::metrics::Metrics;
 
 use crate::{
     fixture::{Client, Running, until},
@@ -121,7 +121,7 @@ async fn invalid_files_are_errors_that_name_the_file() {
 #[tokio::test]
 async fn reads_errors_and_the_expiration_are_measured() {
     let (old, new) = (Pem::new(), Pem::new());
-    let (files, metrics) = (PemFiles::new(&old), PrometheusMetrics::default());
+    let (files, metrics) = (PemFiles::new(&old), Metrics::default());
     let certificates = files.certificates().metrics(&metrics, "webhook");
     let expiration = format!(
         "certwatcher_certificate_expiration_timestamp_seconds{{name=\"webhook\"}} {}.0\n",
@@ -137,7 +137,7 @@ async fn reads_errors_and_the_expiration_are_measured() {
     assert!(!metrics.text().contains("certwatcher_read_certificate_errors_total{} 0\n"), "{}", metrics.text());
 }
 
-fn count(metrics: &PrometheusMetrics, name: &str) -> u64 {
+fn count(metrics: &Metrics, name: &str) -> u64 {
     let (text, begin) = (metrics.text(), format!("{name}{{}} "));
     text.lines().find_map(|line| line.strip_prefix(&begin)).unwrap_or_default().parse().unwrap()
 }
@@ -145,7 +145,7 @@ fn count(metrics: &PrometheusMetrics, name: &str) -> u64 {
 /// Alerts use the rate of reads, and the share of errors.
 #[tokio::test]
 async fn each_read_is_counted_whether_it_fails_or_finds_the_same_files() {
-    let (files, metrics) = (PemFiles::new(&Pem::new()), PrometheusMetrics::default());
+    let (files, metrics) = (PemFiles::new(&Pem::new()), Metrics::default());
     let certificates = files.certificates().metrics(&metrics, "webhook");
     let _running = Running::start_tls(&certificates).await;
     until(async || count(&metrics, "certwatcher_read_certificate_total") >= 3).await;

@@ -15,22 +15,22 @@ use kube::{
 use kubewright_apiserver::{ApiServer, Fault, Faults, Requests};
 use kubewright_manager::serving::{Router, handler::text};
 use kubewright_runtime::{
-    metrics::{ClientMetricsLayer, PrometheusMetrics, client_with_metrics},
+    metrics::{ClientMetricsLayer, Metrics, client_with_metrics},
     retry::client_from_config,
 };
 
 use crate::fixture::{Running, config, soon};
 
 /// Asserts that the text has a line.
-fn assert_line(metrics: &PrometheusMetrics, line: &str) {
+fn assert_line(metrics: &Metrics, line: &str) {
     let text = metrics.text();
     assert!(text.lines().any(|known| known == line), "no `{line}` in\n{text}");
 }
 
 #[tokio::test(start_paused = true)]
 async fn requests_are_counted_by_code_method_and_host() {
-    let (metrics, faults) = (PrometheusMetrics::default(), Faults::new());
-    let layer = ClientMetricsLayer::with_host("example.com:6443", Arc::new(metrics.clone()));
+    let (metrics, faults) = (Metrics::default(), Faults::new());
+    let layer = ClientMetricsLayer::with_host("example.com:6443", metrics.clone());
     let client = ApiServer::new().client_with((layer, faults.layer()));
     let maps: Api<ConfigMap> = Api::default_namespaced(client);
     maps.list(&ListParams::default()).await.unwrap();
@@ -64,8 +64,8 @@ async fn each_attempt_of_a_retried_request_is_counted() {
     });
     let running = Running::start(config(), router).await;
     let url: Uri = format!("http://user:secret@{}", running.address).parse().unwrap();
-    let metrics = PrometheusMetrics::default();
-    let client = client_with_metrics(Config::new(url), Arc::new(metrics.clone())).unwrap();
+    let metrics = Metrics::default();
+    let client = client_with_metrics(Config::new(url), metrics.clone()).unwrap();
     let maps: Api<ConfigMap> = Api::namespaced(client, "default");
     assert_eq!(soon(maps.get("map")).await.unwrap().metadata.name.as_deref(), Some("map"));
     let host = format!("host=\"{}\"", running.address);
@@ -89,7 +89,7 @@ async fn a_create_is_sent_once_if_a_gateway_responds_with_504() {
     });
     let running = Running::start(config(), router).await;
     let config = || Config::new(format!("http://{}", running.address).parse().unwrap());
-    let measured = client_with_metrics(config(), Arc::new(PrometheusMetrics::default())).unwrap();
+    let measured = client_with_metrics(config(), Metrics::default()).unwrap();
     let mut map = ConfigMap::default();
     map.metadata.generate_name = Some("map-".to_owned());
     for client in [measured, client_from_config(config()).unwrap()] {

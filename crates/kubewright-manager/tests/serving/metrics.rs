@@ -2,7 +2,7 @@
 
 use http::{Method, StatusCode};
 use kubewright_manager::serving::{MetricsHandler, Router};
-use kubewright_runtime::metrics::{Metric, MetricsProvider, PrometheusMetrics};
+use kubewright_runtime::metrics::{Metric, Metrics};
 
 use crate::fixture::{Running, config, request};
 
@@ -10,17 +10,17 @@ const VISITS: Metric = Metric { name: "visits_total", help: "Visits." };
 
 #[tokio::test]
 async fn the_endpoint_serves_the_registry_in_the_open_metrics_format() {
-    let metrics = PrometheusMetrics::default();
-    metrics.counter(VISITS, &[("page", "home")]).add(2);
+    let metrics = Metrics::default();
+    metrics.counter(VISITS, &[("page", "home")]).inc_by(2);
     let router = Router::new().get("/metrics", MetricsHandler::from(metrics.clone()));
     let running = Running::start(config(), router).await;
     let response = running.client().await.send(request(Method::GET, "/metrics", "")).await.unwrap();
     assert_eq!(response.status(), StatusCode::OK);
-    assert_eq!(response.headers()["content-type"], PrometheusMetrics::CONTENT_TYPE);
+    assert_eq!(response.headers()["content-type"], Metrics::CONTENT_TYPE);
     let text = String::from_utf8(response.body().to_vec()).unwrap();
     assert!(text.contains("visits_total{page=\"home\"} 2\n"), "{text}");
     assert!(text.ends_with("# EOF\n"), "{text}");
-    metrics.counter(VISITS, &[("page", "home")]).add(1);
+    metrics.counter(VISITS, &[("page", "home")]).inc();
     let (_, text) = running.get("/metrics").await;
     assert!(text.contains("visits_total{page=\"home\"} 3\n"), "{text}");
 }
@@ -30,7 +30,7 @@ async fn the_endpoint_serves_the_registry_in_the_open_metrics_format() {
 async fn the_metrics_of_the_process_have_the_conventional_names() {
     use std::time::{SystemTime, UNIX_EPOCH};
 
-    let router = Router::new().get("/metrics", MetricsHandler::from(PrometheusMetrics::default()));
+    let router = Router::new().get("/metrics", MetricsHandler::from(Metrics::default()));
     let running = Running::start(config(), router).await;
     let (_, text) = running.get("/metrics").await;
     let value = |name: &str| -> f64 {

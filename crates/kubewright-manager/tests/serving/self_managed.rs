@@ -20,7 +20,7 @@ use kubewright_core::description::{
     AdmissionType, AdmissionWebhookDescription, KindDescription, OperatorDescription, PermissionScope, WebhookNames,
 };
 use kubewright_manager::serving::{Certificates, SelfManaged, SelfManagedConfig};
-use kubewright_runtime::metrics::PrometheusMetrics;
+use kubewright_runtime::metrics::Metrics;
 use rustls::{
     ClientConfig, RootCertStore,
     crypto::ring,
@@ -356,9 +356,9 @@ async fn the_described_permissions_are_sufficient_and_restricted_to_names() {
 
 #[tokio::test]
 async fn expiration_and_changes_are_measured_and_keys_are_not_printed() {
-    let (client, metrics) = (ApiServer::new().client(), PrometheusMetrics::default());
+    let (client, metrics) = (ApiServer::new().client(), Metrics::default());
     create_configuration(&client, json!({})).await;
-    let replica = Replica::start(&client, config().metrics(Arc::new(metrics.clone()))).await;
+    let replica = Replica::start(&client, config().metrics(metrics.clone())).await;
     replica.trusted(&client).await;
     let text = metrics.text();
     for line in [

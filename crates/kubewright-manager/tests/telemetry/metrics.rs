@@ -2,10 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::atomic::{AtomicBool, Ordering},
     time::Duration,
 };
 
@@ -25,7 +22,7 @@ use kubewright_manager::{
 use kubewright_runtime::{
     Controller, EventRecorder, HandlerOptions, InformerFactory, ObjectKey, ReconcileError,
     events::EventConfig,
-    metrics::{ClientMetricsLayer, MetricsProvider, PrometheusMetrics, client_with_metrics},
+    metrics::{ClientMetricsLayer, Metrics, client_with_metrics},
 };
 use tokio::time::{sleep, timeout};
 
@@ -62,7 +59,7 @@ async fn exposed(router: &Router) -> Types {
 }
 
 /// Sends a request that is retried, which the embedded API server has no reason for.
-async fn retry_request(metrics: &Arc<dyn MetricsProvider>) {
+async fn retry_request(metrics: &Metrics) {
     let is_available = AtomicBool::new(false);
     let router = Router::new().get("/api/v1/namespaces/default/configmaps/a", move |_: Request<Bytes>| {
         let response = match is_available.swap(true, Ordering::Relaxed) {
@@ -78,39 +75,38 @@ async fn retry_request(metrics: &Arc<dyn MetricsProvider>) {
     let url: Uri = format!("http://{}", server.local_address()).parse().unwrap();
     let stop = CancellationToken::new();
     let running = tokio::spawn(server.run(stop.clone()));
-    let client = client_with_metrics(Config::new(url), Arc::clone(metrics)).unwrap();
+    let client = client_with_metrics(Config::new(url), metrics.clone()).unwrap();
     Api::<ConfigMap>::namespaced(client, "default").get("a").await.unwrap();
     stop.cancel();
     running.await.unwrap().unwrap();
 }
 
 /// Creates the handlers of an admission webhook and of a conversion.
-fn webhooks(metrics: &Arc<dyn MetricsProvider>) -> Router {
+fn webhooks(metrics: &Metrics) -> Router {
     let conversion = ConversionWebhookDescription::new("example.com", "Widget", "widgets");
     let webhooks = Webhooks::new()
         .defaulter::<ConfigMap>(|_: &mut ConfigMap, _: &AdmissionRequest| Ok::<_, Denied>(()))
         .conversion(conversion, |_, _| Ok::<_, String>(()));
-    webhooks.metrics(Arc::clone(metrics)).router().unwrap()
+    webhooks.metrics(metrics.clone()).router().unwrap()
 }
 
 /// Creates a manager of whatever has metrics.
-fn manager(client: Client, metrics: &Arc<dyn MetricsProvider>) -> Manager {
-    let provider = || Arc::clone(metrics);
+fn manager(client: Client, metrics: &Metrics) -> Manager {
     let factory = InformerFactory::builder(client.clone())
-        .defaults(|config| config.reflector(|reflector| reflector.metrics(provider())))
+        .defaults(|config| config.reflector(|reflector| reflector.metrics(metrics.clone())))
         .build();
     let informer = factory.informer::<ConfigMap>();
     informer.add_event_handler_with(HandlerOptions::new().name("handler"), |_| {}).unwrap();
     let (_recorder, events) =
-        EventRecorder::new(client.clone(), "config-maps", EventConfig::default().metrics(provider())).unwrap();
-    let builder = Controller::new("config-maps", &informer).metrics(provider());
+        EventRecorder::new(client.clone(), "config-maps", EventConfig::default().metrics(metrics.clone())).unwrap();
+    let builder = Controller::new("config-maps", &informer).metrics(metrics.clone());
     let controller =
         builder.client(&client).build_with_client(|_| |_: ObjectKey| async { Ok::<_, ReconcileError>(()) });
-    let sharding = Sharding::by_uid(LeaderElectionConfig::new("fleet", "a").metrics(provider()));
+    let sharding = Sharding::by_uid(LeaderElectionConfig::new("fleet", "a").metrics(metrics.clone()));
     Manager::builder(client)
-        .metrics(provider())
+        .metrics(metrics.clone())
         .sharding(&sharding)
-        .leader_election(LeaderElectionConfig::new("operator", "a").metrics(provider()))
+        .leader_election(LeaderElectionConfig::new("operator", "a").metrics(metrics.clone()))
         .add(Replicas::All, "informers", factory)
         .add(Replicas::All, "events", events)
         .add(Replicas::Leader, "config-maps", controller)
@@ -120,15 +116,14 @@ fn manager(client: Client, metrics: &Arc<dyn MetricsProvider>) -> Manager {
 
 #[tokio::test]
 async fn the_endpoint_has_the_documented_metrics() {
-    let metrics = PrometheusMetrics::default();
-    let provider: Arc<dyn MetricsProvider> = Arc::new(metrics.clone());
-    let _certificates = Certificates::self_signed(["localhost"]).unwrap().metrics(&*provider, "metrics");
-    let _webhooks = webhooks(&provider);
+    let metrics = Metrics::default();
+    let _certificates = Certificates::self_signed(["localhost"]).unwrap().metrics(&metrics, "metrics");
+    let _webhooks = webhooks(&metrics);
     let managed = SelfManagedConfig::for_service("default", WebhookNames::new("operator"));
-    let _managed = SelfManaged::new(ApiServer::new().client(), managed.metrics(Arc::clone(&provider))).unwrap();
-    retry_request(&provider).await;
-    let layer = ClientMetricsLayer::with_host("embedded", Arc::clone(&provider));
-    let manager = manager(ApiServer::new().client_with(layer), &provider);
+    let _managed = SelfManaged::new(ApiServer::new().client(), managed.metrics(metrics.clone())).unwrap();
+    retry_request(&metrics).await;
+    let layer = ClientMetricsLayer::with_host("embedded", metrics.clone());
+    let manager = manager(ApiServer::new().client_with(layer), &metrics);
     let (health, stop) = (manager.health().clone(), CancellationToken::new());
     let token = stop.clone();
     let running = tokio::spawn(async move { manager.run(token).await });

@@ -1,10 +1,8 @@
 //! Conversion reviews: all objects or none, in order, and errors that name an object.
 
-use std::sync::Arc;
-
 use kubewright_core::{Converter, description::ConversionWebhookDescription};
 use kubewright_manager::{Webhooks, serving::Router};
-use kubewright_runtime::metrics::PrometheusMetrics;
+use kubewright_runtime::metrics::Metrics;
 use serde_json::{Value, json};
 
 use crate::fixture::{respond, send};
@@ -222,9 +220,9 @@ async fn a_review_of_another_version_gets_a_status() {
 
 #[tokio::test]
 async fn conversions_are_counted_by_kind_and_result() {
-    let metrics = PrometheusMetrics::default();
+    let metrics = Metrics::default();
     let description = ConversionWebhookDescription::new("example.com", "Widget", "widgets");
-    let webhooks = Webhooks::new().conversion(description, convert).metrics(Arc::new(metrics.clone()));
+    let webhooks = Webhooks::new().conversion(description, convert).metrics(metrics.clone());
     let objects = json!([widget("a", &json!(1)), widget("b", &json!("fail")), widget("c", &json!("panic"))]);
     respond(&webhooks.router().unwrap(), PATH, &review(&objects)).await;
     let text = metrics.text();

@@ -1,12 +1,10 @@
 //! Requests that are not reviews, and the metrics of requests.
 
-use std::sync::Arc;
-
 use bytes::Bytes;
 use http::{Method, Request};
 use kubewright_core::description::ConversionWebhookDescription;
 use kubewright_manager::serving::{ClientCertificate, Router};
-use kubewright_runtime::metrics::PrometheusMetrics;
+use kubewright_runtime::metrics::Metrics;
 use serde_json::{Value, json};
 
 use crate::fixture::*;
@@ -80,10 +78,10 @@ async fn other_paths_and_methods_are_not_served() {
     assert_eq!(router.respond(get).await.status(), 405);
 }
 
-fn with_metrics() -> (Router, PrometheusMetrics) {
-    let metrics = PrometheusMetrics::default();
+fn with_metrics() -> (Router, Metrics) {
+    let metrics = Metrics::default();
     let conversion = ConversionWebhookDescription::new("example.com", "Widget", "widgets");
-    let webhooks = webhooks().conversion(conversion, |_, _| Ok::<_, String>(())).metrics(Arc::new(metrics.clone()));
+    let webhooks = webhooks().conversion(conversion, |_, _| Ok::<_, String>(())).metrics(metrics.clone());
     (webhooks.router().unwrap(), metrics)
 }
 

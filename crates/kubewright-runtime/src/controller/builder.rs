@@ -32,7 +32,7 @@ use crate::{
     events::EventRecorder,
     factory::InformerFactory,
     informer::SharedInformer,
-    metrics::{MetricsProvider, NoopMetrics},
+    metrics::Metrics,
     object::{ApiObject, ObjectKey, describe_kind},
     sharding::Sharding,
     store::{Store, WriteGate},
@@ -73,7 +73,7 @@ pub(super) struct Options<K> {
     reconciliation_timeout: Duration,
     timeouts: Timeouts,
     rate_limiter: Box<dyn RateLimiter<ObjectKey>>,
-    metrics: Arc<dyn MetricsProvider>,
+    metrics: Metrics,
     factory: Option<InformerFactory>,
     owns: Vec<KindDescription>,
     also_watches: Vec<KindDescription>,
@@ -101,7 +101,7 @@ impl<K: ApiObject> ControllerBuilder<K> {
             reconciliation_timeout: RECONCILIATION_TIMEOUT,
             timeouts,
             rate_limiter: Box::new(ExponentialBackoff::default()),
-            metrics: Arc::new(NoopMetrics),
+            metrics: Metrics::default(),
             factory: None,
             owns: Vec::new(),
             also_watches: Vec::new(),
@@ -348,8 +348,8 @@ impl<K: ApiObject, R> ControllerBuilder<K, R> {
         self
     }
 
-    /// Sets the provider of the metrics of the controller and its queue; none by default.
-    pub fn metrics(mut self, metrics: Arc<dyn MetricsProvider>) -> Self {
+    /// Sets where the metrics of the controller and its queue are collected; nowhere by default.
+    pub fn metrics(mut self, metrics: Metrics) -> Self {
         self.options.metrics = metrics;
         self
     }
@@ -380,7 +380,7 @@ impl<K: ApiObject> Options<K> {
             self.invalid.get_or_insert_with(|| reason.to_owned());
             return self.build_with(Box::new(|_: ObjectKey| async { Ok::<_, ReconcileError>(()) }), None);
         };
-        let loop_guard = LoopGuard::new(&self.name, self.metrics.as_ref());
+        let loop_guard = LoopGuard::new(&self.name, &self.metrics);
         let writes = OwnWrites::new(std::mem::take(&mut self.own_gates), Arc::clone(&self.states), loop_guard);
         let reconciler = reconciler(recording_client(&client, Arc::clone(&writes)), &writes);
         self.build_with(Box::new(reconciler), Some(writes))
@@ -396,10 +396,10 @@ impl<K: ApiObject> Options<K> {
         let queue = WorkQueue::with_config(Config {
             name: self.name.clone(),
             rate_limiter: self.rate_limiter,
-            metrics: Some(Arc::clone(&self.metrics)),
+            metrics: Some(self.metrics.clone()),
             ..Config::default()
         });
-        let metrics = ControllerMetrics::new(self.metrics.as_ref(), &self.name);
+        let metrics = ControllerMetrics::new(&self.metrics, &self.name);
         metrics.set_max_concurrent_reconciles(self.max_concurrent_reconciles);
         let invalid = self.invalid.or_else(|| self.sharded.conflict());
         let states = self.states;

@@ -1,9 +1,7 @@
 //! The loop guard: recognises reconciliations that only the writes of the controller itself caused.
 
-use std::sync::Arc;
-
 use crate::{
-    metrics::{Counter, Metric, MetricsProvider},
+    metrics::{Counter, Metric, Metrics},
     object::{ObjectKey, ResourceVersion},
 };
 
@@ -26,7 +24,7 @@ const MAX_VERSIONS: usize = 16;
 /// - after 5 of them in a row that wrote the object again, a warning is logged, and then after 8, 16 and so on.
 pub(super) struct LoopGuard {
     controller: String,
-    counter: Arc<dyn Counter>,
+    counter: Counter,
 }
 
 /// What can cause the next reconciliation of a key.
@@ -45,14 +43,14 @@ pub(super) struct Causes {
 }
 
 impl LoopGuard {
-    pub(super) fn new(controller: &str, metrics: &dyn MetricsProvider) -> Self {
+    pub(super) fn new(controller: &str, metrics: &Metrics) -> Self {
         let counter = metrics.counter(SELF_TRIGGERED, &[("controller", controller)]);
         LoopGuard { controller: controller.to_owned(), counter }
     }
 
     /// Counts a self-triggered reconciliation.
     pub(super) fn count(&self) {
-        self.counter.add(1);
+        self.counter.inc();
     }
 
     /// Logs a warning after this number of self-triggered reconciliations in a row.

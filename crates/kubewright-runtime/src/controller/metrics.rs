@@ -1,10 +1,10 @@
 //! The metrics of a controller, under the names of controller-runtime.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use parking_lot::Mutex;
 
-use crate::metrics::{self, Counter, Gauge, Histogram, Metric, MetricsProvider};
+use crate::metrics::{self, Counter, Gauge, Histogram, Metric, Metrics};
 
 const TOTAL: Metric = Metric {
     name: "controller_runtime_reconcile_total",
@@ -46,22 +46,22 @@ const TIME_BUCKETS: &[f64] = &[
 /// The metrics of one controller. All counters are created at zero, so that the first failure is visible as an
 /// increase.
 pub(super) struct ControllerMetrics {
-    pub(super) success: Arc<dyn Counter>,
-    pub(super) requeue: Arc<dyn Counter>,
-    pub(super) requeue_after: Arc<dyn Counter>,
-    error: Arc<dyn Counter>,
-    errors: Arc<dyn Counter>,
-    pub(super) terminal_errors: Arc<dyn Counter>,
-    pub(super) panics: Arc<dyn Counter>,
-    pub(super) timeouts: Arc<dyn Counter>,
-    time: Arc<dyn Histogram>,
-    max_concurrent_reconciles: Arc<dyn Gauge>,
-    active: Arc<dyn Gauge>,
+    pub(super) success: Counter,
+    pub(super) requeue: Counter,
+    pub(super) requeue_after: Counter,
+    error: Counter,
+    errors: Counter,
+    pub(super) terminal_errors: Counter,
+    pub(super) panics: Counter,
+    pub(super) timeouts: Counter,
+    time: Histogram,
+    max_concurrent_reconciles: Gauge,
+    active: Gauge,
     active_count: Mutex<usize>,
 }
 
 impl ControllerMetrics {
-    pub(super) fn new(metrics: &dyn MetricsProvider, controller: &str) -> Self {
+    pub(super) fn new(metrics: &Metrics, controller: &str) -> Self {
         let labels: &[_] = &[("controller", controller)];
         let total = |result| metrics.counter(TOTAL, &[("controller", controller), ("result", result)]);
         ControllerMetrics {
@@ -86,8 +86,8 @@ impl ControllerMetrics {
 
     /// Counts a failure: an error, a timeout or a panic.
     pub(super) fn count_error(&self) {
-        self.error.add(1);
-        self.errors.add(1);
+        self.error.inc();
+        self.errors.inc();
     }
 
     pub(super) fn observe_time(&self, time: Duration) {

@@ -87,7 +87,7 @@ impl Processor {
                 Readiness::Waiting => self.delay(&item),
                 Readiness::Panicked(panic) => {
                     tracing::error!(controller = self.name, key = %*item, panic, "a gate panicked; retrying");
-                    self.metrics.panics.add(1);
+                    self.metrics.panics.inc();
                     self.retry(&item);
                 }
             }
@@ -180,23 +180,23 @@ impl Processor {
         match outcome {
             Outcome::Success(Action::Done) => {
                 self.forget(key);
-                metrics.success.add(1);
+                metrics.success.inc();
             }
             Outcome::Success(Action::Requeue) => {
                 let options = AddOptions { rate_limited: true, ..AddOptions::default() };
                 self.requeue(key, Trigger::Requeue, options);
-                metrics.requeue.add(1);
+                metrics.requeue.inc();
             }
             Outcome::Success(Action::RequeueAfter(delay)) => {
                 self.queue.forget(key);
                 let options = AddOptions { after: Some(delay), ..AddOptions::default() };
                 self.requeue(key, Trigger::RequeueAfter, options);
-                metrics.requeue_after.add(1);
+                metrics.requeue_after.inc();
             }
             Outcome::Error(error) if error.is_terminal() => {
                 tracing::error!(%error, "terminal error; not retrying until the object changes");
                 self.forget(key);
-                metrics.terminal_errors.add(1);
+                metrics.terminal_errors.inc();
                 metrics.count_error();
             }
             Outcome::Error(error) => {
@@ -205,12 +205,12 @@ impl Processor {
             }
             Outcome::Timeout(limit) => {
                 tracing::warn!(?limit, "reconciliation timed out and was cancelled; retrying");
-                metrics.timeouts.add(1);
+                metrics.timeouts.inc();
                 self.retry(key);
             }
             Outcome::Panic(panic) => {
                 tracing::error!(panic, "reconciliation panicked; retrying");
-                metrics.panics.add(1);
+                metrics.panics.inc();
                 self.retry(key);
             }
             Outcome::SlotLost => {

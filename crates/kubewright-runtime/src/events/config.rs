@@ -1,15 +1,15 @@
 //! Options of an event recorder.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
-use crate::metrics::{MetricsProvider, NoopMetrics};
+use crate::metrics::Metrics;
 
 /// Options of an [`EventRecorder`](super::EventRecorder).
 #[derive(Clone, Debug)]
 pub struct EventConfig {
     pub(super) instance: Option<String>,
     pub(super) flush_timeout: Duration,
-    pub(super) metrics: Arc<dyn MetricsProvider>,
+    pub(super) metrics: Metrics,
 }
 
 impl EventConfig {
@@ -31,7 +31,7 @@ impl EventConfig {
 
     /// Sets where the recorder counts its events. By default they are not counted.
     #[must_use]
-    pub fn metrics(mut self, metrics: Arc<dyn MetricsProvider>) -> Self {
+    pub fn metrics(mut self, metrics: Metrics) -> Self {
         self.metrics = metrics;
         self
     }
@@ -39,6 +39,6 @@ impl EventConfig {
 
 impl Default for EventConfig {
     fn default() -> Self {
-        EventConfig { instance: None, flush_timeout: Duration::from_secs(10), metrics: Arc::new(NoopMetrics) }
+        EventConfig { instance: None, flush_timeout: Duration::from_secs(10), metrics: Metrics::default() }
     }
 }

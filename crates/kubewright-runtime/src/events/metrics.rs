@@ -1,8 +1,6 @@
 //! The metrics of a recorder. client-go has none for events, so the names follow its style.
 
-use std::sync::Arc;
-
-use crate::metrics::{Counter, Metric, MetricsProvider};
+use crate::metrics::{Counter, Metric, Metrics};
 
 const RECORDED: Metric =
     Metric { name: "event_recorder_recorded_total", help: "Creations of events and updates of series." };
@@ -14,24 +12,24 @@ const RETRIES: Metric = Metric { name: "event_recorder_retries_total", help: "Re
 /// increase.
 pub(super) struct EventMetrics {
     /// Writes that the API server accepted.
-    pub(super) recorded: Arc<dyn Counter>,
+    pub(super) recorded: Counter,
     /// Dropped because the queue was full.
-    pub(super) queue_full: Arc<dyn Counter>,
+    pub(super) queue_full: Counter,
     /// Dropped because the object had no token.
-    pub(super) rate_limited: Arc<dyn Counter>,
+    pub(super) rate_limited: Counter,
     /// Dropped because the worker had stopped.
-    pub(super) stopped: Arc<dyn Counter>,
+    pub(super) stopped: Counter,
     /// Rejected by the API server.
-    pub(super) rejected: Arc<dyn Counter>,
+    pub(super) rejected: Counter,
     /// Failed in every try.
-    pub(super) retries_exhausted: Arc<dyn Counter>,
+    pub(super) retries_exhausted: Counter,
     /// Not written when the flush timed out.
-    pub(super) flush_timeout: Arc<dyn Counter>,
-    pub(super) retries: Arc<dyn Counter>,
+    pub(super) flush_timeout: Counter,
+    pub(super) retries: Counter,
 }
 
 impl EventMetrics {
-    pub(super) fn new(metrics: &dyn MetricsProvider, controller: &str) -> Self {
+    pub(super) fn new(metrics: &Metrics, controller: &str) -> Self {
         let labels: &[_] = &[("controller", controller)];
         let counter = |metric, reason| metrics.counter(metric, &[("controller", controller), ("reason", reason)]);
         EventMetrics {

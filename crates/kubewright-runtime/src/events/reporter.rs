@@ -42,7 +42,7 @@ impl Reporter {
         Ok(Reporter {
             controller: controller.to_owned(),
             instance: cut(instance, MAX_WORD),
-            metrics: EventMetrics::new(config.metrics.as_ref(), controller),
+            metrics: EventMetrics::new(&config.metrics, controller),
         })
     }
 }

@@ -63,7 +63,7 @@ impl Sink {
                 // An earlier try created the event, and its response was lost; or another one created it since.
                 write.verb = Verb::Patch;
             }
-            write.reporter.metrics.retries.add(1);
+            write.reporter.metrics.retries.inc();
             tracing::debug!(%error, tries, "retrying to write an event");
             sleep(delay(tries, &error)).await;
             tries += 1;

@@ -106,7 +106,7 @@ impl EventWorker {
             Decision::Write(write) => self.writes.push(write),
             Decision::Count => {}
             Decision::Drop(reason @ DropReason::RateLimited) => {
-                reporter.metrics.rate_limited.add(1);
+                reporter.metrics.rate_limited.inc();
                 tracing::debug!(controller = reporter.controller, ?reason, "an event is dropped");
             }
         }

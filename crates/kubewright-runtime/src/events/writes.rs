@@ -83,7 +83,7 @@ impl Writes {
         for (series, write) in self.pending.drain() {
             self.running.entry(series).or_insert(write.reporter);
         }
-        self.running.drain().inspect(|(_, reporter)| reporter.metrics.flush_timeout.add(1)).count()
+        self.running.drain().inspect(|(_, reporter)| _ = reporter.metrics.flush_timeout.inc()).count()
     }
 
     fn send(&mut self) {
@@ -101,13 +101,15 @@ impl Writes {
 fn report(reporter: &Reporter, result: Result<(), WriteError>) {
     let controller = &reporter.controller;
     match result {
-        Ok(()) => reporter.metrics.recorded.add(1),
+        Ok(()) => {
+            reporter.metrics.recorded.inc();
+        }
         Err(WriteError::Rejected(error)) => {
-            reporter.metrics.rejected.add(1);
+            reporter.metrics.rejected.inc();
             tracing::warn!(controller, %error, "an event is rejected and dropped");
         }
         Err(error @ WriteError::RetriesExhausted(_)) => {
-            reporter.metrics.retries_exhausted.add(1);
+            reporter.metrics.retries_exhausted.inc();
             tracing::warn!(controller, %error, "an event cannot be written and is dropped");
         }
     }

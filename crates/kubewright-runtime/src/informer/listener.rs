@@ -31,7 +31,7 @@ pub(super) struct Listener {
     pub(super) name: String,
     pub(super) resync: Option<Duration>,
     /// The number of pending items. Only for listeners with a custom name, which bounds the number of time series.
-    pending: OnceLock<Arc<dyn Gauge>>,
+    pending: OnceLock<Gauge>,
     is_named: bool,
     overflow: Overflow,
     /// Whether the receiver is a stream. It may never be polled again, so a removal does not wait for it.

@@ -1,9 +1,9 @@
 //! The metrics of an informer, under the names of Kubernetes' component-base, and the pending events per handler.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use crate::{
-    metrics::{self, Counter, Gauge, Histogram, Labels, Metric, MetricsProvider},
+    metrics::{self, Counter, Gauge, Histogram, Labels, Metric, Metrics},
     object::ResourceVersion,
 };
 
@@ -28,10 +28,10 @@ const USER_CODE_PANICS: Metric = Metric {
     help: "Panics of handlers, filters, predicates, mappings and index functions, which were caught.",
 };
 
-/// The provider and the labels of an informer's metrics.
+/// Where the metrics of an informer are collected, and their labels.
 #[derive(Clone, Debug)]
 pub(super) struct MetricsConfig {
-    pub(super) provider: Arc<dyn MetricsProvider>,
+    pub(super) metrics: Metrics,
     pub(super) name: String,
     pub(super) group: String,
     pub(super) version: String,
@@ -41,37 +41,37 @@ pub(super) struct MetricsConfig {
 /// The metrics of one informer.
 pub(super) struct InformerMetrics {
     config: MetricsConfig,
-    queued_items: Arc<dyn Gauge>,
-    processing_latency: Arc<dyn Histogram>,
-    store_version: Arc<dyn Gauge>,
-    user_code_panics: Arc<dyn Counter>,
+    queued_items: Gauge,
+    processing_latency: Histogram,
+    store_version: Gauge,
+    user_code_panics: Counter,
 }
 
 impl InformerMetrics {
     pub(super) fn new(config: MetricsConfig) -> Self {
-        let MetricsConfig { provider, name, group, version, resource } = &config;
+        let MetricsConfig { metrics, name, group, version, resource } = &config;
         let labels: Labels<'_> = &[("name", name), ("group", group), ("version", version), ("resource", resource)];
-        let queued_items = provider.gauge(QUEUED_ITEMS, labels);
-        let processing_latency = provider.histogram(PROCESSING_LATENCY, labels, LATENCY_BUCKETS);
-        let store_version = provider.gauge(STORE_RESOURCE_VERSION, labels);
-        let user_code_panics = provider.counter(USER_CODE_PANICS, labels);
+        let queued_items = metrics.gauge(QUEUED_ITEMS, labels);
+        let processing_latency = metrics.histogram(PROCESSING_LATENCY, labels, LATENCY_BUCKETS);
+        let store_version = metrics.gauge(STORE_RESOURCE_VERSION, labels);
+        let user_code_panics = metrics.counter(USER_CODE_PANICS, labels);
         InformerMetrics { config, queued_items, processing_latency, store_version, user_code_panics }
     }
 
-    pub(super) fn provider(&self) -> &dyn MetricsProvider {
-        self.config.provider.as_ref()
+    pub(super) fn metrics(&self) -> &Metrics {
+        &self.config.metrics
     }
 
     /// Returns the gauge of a handler's pending items.
-    pub(super) fn handler_pending_items(&self, handler: &str) -> Arc<dyn Gauge> {
-        let MetricsConfig { provider, name, group, version, resource } = &self.config;
+    pub(super) fn handler_pending_items(&self, handler: &str) -> Gauge {
+        let MetricsConfig { metrics, name, group, version, resource } = &self.config;
         let labels: Labels<'_> =
             &[("name", name), ("group", group), ("version", version), ("resource", resource), ("handler", handler)];
-        provider.gauge(HANDLER_PENDING_ITEMS, labels)
+        metrics.gauge(HANDLER_PENDING_ITEMS, labels)
     }
 
     pub(super) fn user_code_panicked(&self) {
-        self.user_code_panics.add(1);
+        self.user_code_panics.inc();
     }
 
     pub(super) fn event_processed(&self, latency: Duration) {

@@ -178,7 +178,7 @@ impl<K: ApiObject> Shared<K> {
 fn metrics_config<K: ApiObject>(config: &Config<K>) -> Option<MetricsConfig> {
     let text = |text: Cow<'_, str>| text.into_owned();
     Some(MetricsConfig {
-        provider: Arc::clone(config.reflector.metrics_provider()?),
+        metrics: config.reflector.metrics.clone()?,
         name: config.name.clone(),
         group: text(K::group(&())),
         version: text(K::version(&())),

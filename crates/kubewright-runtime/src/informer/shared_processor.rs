@@ -130,7 +130,7 @@ impl SharedProcessor {
     ) -> Option<TaskTracker> {
         let metrics = metrics.map(InformerMetrics::new);
         let this: Weak<dyn Refresh> = Arc::<Self>::downgrade(self);
-        metrics.iter().for_each(|metrics| metrics.provider().register_refresh(Weak::clone(&this)));
+        metrics.iter().for_each(|metrics| metrics.metrics().register_refresh(Weak::clone(&this)));
         let mut state = self.state.lock();
         metrics.iter().for_each(|metrics| state.listeners.iter().for_each(|listener| listener.set_metrics(metrics)));
         (state.metrics, state.name) = (metrics, name);

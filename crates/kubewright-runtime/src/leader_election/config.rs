@@ -1,9 +1,9 @@
 //! Options of an elector, with their validation and client-go's defaults.
 
-use std::{collections::BTreeMap, fs, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, fs, time::Duration};
 
 use super::state_machine::{JITTER_FACTOR, Policy};
-use crate::metrics::MetricsProvider;
+use crate::metrics::Metrics;
 
 /// The options of a [`LeaderElector`](super::LeaderElector).
 ///
@@ -19,7 +19,7 @@ pub struct LeaderElectionConfig {
     pub(crate) retry_period: Duration,
     pub(crate) release_on_stop: bool,
     pub(crate) labels: BTreeMap<String, String>,
-    pub(crate) metrics: Option<Arc<dyn MetricsProvider>>,
+    pub(crate) metrics: Option<Metrics>,
 }
 
 impl LeaderElectionConfig {
@@ -93,7 +93,7 @@ impl LeaderElectionConfig {
 
     /// Sets the receiver of the metrics; none by default.
     #[must_use]
-    pub fn metrics(mut self, metrics: Arc<dyn MetricsProvider>) -> Self {
+    pub fn metrics(mut self, metrics: Metrics) -> Self {
         self.metrics = Some(metrics);
         self
     }

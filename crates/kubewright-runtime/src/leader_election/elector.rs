@@ -18,10 +18,7 @@ use super::{
     status::{LeaderStatus, LeaseOverdue},
     work::{Fence, Work, WorkEnd},
 };
-use crate::{
-    error::Error,
-    metrics::{MetricsProvider, NoopMetrics},
-};
+use crate::error::Error;
 
 /// How long aborted work can take to end. Work that does not is blocking its thread.
 const ABORT_TIMEOUT: Duration = Duration::from_secs(1);
@@ -143,14 +140,14 @@ impl LeaderElector {
         if namespace.is_empty() {
             return Err(ConfigError::MissingNamespace);
         }
-        let provider: &dyn MetricsProvider = config.metrics.as_deref().unwrap_or(&NoopMetrics);
+        let metrics = config.metrics.clone().unwrap_or_default();
         let fence = Fence::closed();
         Ok(LeaderElector {
             policy,
             release_on_stop: config.release_on_stop,
             status: LeaderStatus::new(format!("{namespace}/{}", config.lease_name), fence.clone()),
             fence,
-            metrics: ElectionMetrics::new(provider, &config.lease_name),
+            metrics: ElectionMetrics::new(&metrics, &config.lease_name),
             requests: LeaseRequests::new(client, namespace, config.lease_name, config.labels),
         })
     }

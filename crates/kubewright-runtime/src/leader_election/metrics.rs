@@ -1,8 +1,6 @@
 //! The metrics of an elector, under the names of client-go.
 
-use std::sync::Arc;
-
-use crate::metrics::{Counter, Gauge, Metric, MetricsProvider};
+use crate::metrics::{Counter, Gauge, Metric, Metrics};
 
 const MASTER_STATUS: Metric =
     Metric { name: "leader_election_master_status", help: "Whether this process is the leader: 1, or 0." };
@@ -13,14 +11,14 @@ const SLOW_PATHS: Metric = Metric {
 
 /// The metrics of one elector. The name of the lease is the only label, as in client-go.
 pub(super) struct ElectionMetrics {
-    master_status: Arc<dyn Gauge>,
-    slow_path: Arc<dyn Counter>,
+    master_status: Gauge,
+    slow_path: Counter,
     /// The slow paths that are counted.
     slow_paths: u64,
 }
 
 impl ElectionMetrics {
-    pub(super) fn new(metrics: &dyn MetricsProvider, lease_name: &str) -> Self {
+    pub(super) fn new(metrics: &Metrics, lease_name: &str) -> Self {
         let labels = [("name", lease_name)];
         let master_status = metrics.gauge(MASTER_STATUS, &labels);
         master_status.set(0.0);
@@ -30,18 +28,18 @@ impl ElectionMetrics {
     /// Sets the status to that of a leader until the guard is dropped.
     pub(super) fn lead(&self) -> MasterGuard {
         self.master_status.set(1.0);
-        MasterGuard(Arc::clone(&self.master_status))
+        MasterGuard(self.master_status.clone())
     }
 
     /// Counts the slow paths up to this total.
     pub(super) fn set_slow_paths(&mut self, total: u64) {
-        self.slow_path.add(total.saturating_sub(self.slow_paths));
+        self.slow_path.inc_by(total.saturating_sub(self.slow_paths));
         self.slow_paths = total;
     }
 }
 
 /// Resets the status when the leader's work ended, or the elector is dropped.
-pub(super) struct MasterGuard(Arc<dyn Gauge>);
+pub(super) struct MasterGuard(Gauge);
 
 impl Drop for MasterGuard {
     fn drop(&mut self) {

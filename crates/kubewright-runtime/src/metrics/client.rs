@@ -22,7 +22,7 @@ use tower::{
     util::{MapRequestLayer, option_layer},
 };
 
-use super::{Labels, Metric, MetricsProvider};
+use super::{Labels, Metric, Metrics};
 use crate::retry::{apply_no_proxy, take_retry};
 
 const REQUESTS: Metric = Metric {
@@ -58,7 +58,7 @@ const BUFFER: usize = 1024;
 ///
 /// # Panics
 /// Panics outside a tokio runtime, as for any client.
-pub fn client_with_metrics(mut config: Config, metrics: Arc<dyn MetricsProvider>) -> Result<Client, kube::Error> {
+pub fn client_with_metrics(mut config: Config, metrics: Metrics) -> Result<Client, kube::Error> {
     let layer = ClientMetricsLayer::new(&config, metrics);
     apply_no_proxy(&mut config);
     let retry = take_retry(&mut config);
@@ -90,14 +90,14 @@ struct Attempts(Arc<AtomicU16>);
 /// creates a client that counts every attempt.
 #[derive(Clone, Debug)]
 pub struct ClientMetricsLayer {
-    metrics: Arc<dyn MetricsProvider>,
+    metrics: Metrics,
     host: Arc<str>,
 }
 
 impl ClientMetricsLayer {
     /// Creates the layer of a client with this configuration.
     #[must_use]
-    pub fn new(config: &Config, metrics: Arc<dyn MetricsProvider>) -> Self {
+    pub fn new(config: &Config, metrics: Metrics) -> Self {
         let host = config.cluster_url.authority().map_or("", |authority| authority.as_str());
         // An authority can contain credentials.
         Self::with_host(host.rsplit('@').next().unwrap_or_default(), metrics)
@@ -105,14 +105,14 @@ impl ClientMetricsLayer {
 
     /// Creates a layer with this value of the label `host`, for clients that are not created from a configuration.
     #[must_use]
-    pub fn with_host(host: impl Into<String>, metrics: Arc<dyn MetricsProvider>) -> Self {
+    pub fn with_host(host: impl Into<String>, metrics: Metrics) -> Self {
         ClientMetricsLayer { metrics, host: host.into().into() }
     }
 
     fn record(&self, method: &Method, code: Option<u16>, started: Instant) {
         let (method, host) = (method.as_str(), &*self.host);
         let code = label(code);
-        self.metrics.counter(REQUESTS, &[("code", &code), ("method", method), ("host", host)]).add(1);
+        self.metrics.counter(REQUESTS, &[("code", &code), ("method", method), ("host", host)]).inc();
         let labels: Labels<'_> = &[("verb", method), ("host", host)];
         self.metrics.histogram(DURATION, labels, &DURATION_BUCKETS).observe(started.elapsed().as_secs_f64());
     }
@@ -120,7 +120,7 @@ impl ClientMetricsLayer {
     fn record_retry(&self, method: &Method, code: u16) {
         let code = label(Some(code));
         let labels: Labels<'_> = &[("code", &code), ("verb", method.as_str()), ("host", &self.host)];
-        self.metrics.counter(RETRIES, labels).add(1);
+        self.metrics.counter(RETRIES, labels).inc();
     }
 }
 

@@ -41,7 +41,7 @@ pub(crate) struct Silence {
 impl Activity {
     /// Starts the measurement for a reflector whose requests have this timeout. It ends when the guard is dropped. The
     /// gauge is 1 while requests fail.
-    pub(super) fn start(&self, request_timeout: Duration, failing: Arc<dyn Gauge>) -> ActivityGuard {
+    pub(super) fn start(&self, request_timeout: Duration, failing: Gauge) -> ActivityGuard {
         let limit = request_timeout.saturating_add(BOOKMARK_INTERVAL);
         let (last_response, progressed) = (Instant::now(), Instant::now());
         *self.0.lock() =
@@ -83,7 +83,7 @@ impl Activity {
 /// Measures the responses to a running reflector until it is dropped.
 pub(super) struct ActivityGuard {
     activity: Activity,
-    failing: Arc<dyn Gauge>,
+    failing: Gauge,
 }
 
 impl ActivityGuard {
@@ -145,7 +145,7 @@ mod tests {
     use tokio::time::advance;
 
     use super::*;
-    use crate::metrics::NoopMetrics;
+    use crate::metrics::Gauge;
 
     const MINUTE: Duration = Duration::from_mins(1);
 
@@ -153,7 +153,7 @@ mod tests {
     async fn a_reflector_is_silent_after_the_request_timeout_and_the_bookmark_interval() {
         let activity = Activity::default();
         assert_eq!(activity.silence(), None);
-        let guard = activity.start(10 * MINUTE, Arc::new(NoopMetrics));
+        let guard = activity.start(10 * MINUTE, Gauge::default());
         advance(11 * MINUTE).await;
         assert_eq!(activity.silence(), None);
         advance(MINUTE).await;
@@ -168,14 +168,15 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn requests_fail_from_the_first_failure_to_the_next_success() {
         let activity = Activity::default();
-        let guard = activity.start(MINUTE, Arc::new(NoopMetrics));
+        let gauge = Gauge::default();
+        let guard = activity.start(MINUTE, gauge.clone());
         for _ in 0..2 {
-            assert_eq!(activity.failing(), None);
+            assert_eq!((activity.failing(), gauge.get()), (None, 0.0));
             guard.failed();
             advance(MINUTE).await;
             guard.failed();
             guard.responded();
-            assert_eq!(activity.failing(), Some(MINUTE));
+            assert_eq!((activity.failing(), gauge.get()), (Some(MINUTE), 1.0));
             guard.succeeded();
         }
     }
@@ -184,7 +185,7 @@ mod tests {
     async fn a_list_progresses_if_it_receives_more_objects_than_any_before() {
         let activity = Activity::default();
         assert_eq!(activity.progressed(), None);
-        let (start, guard) = (Instant::now(), activity.start(MINUTE, Arc::new(NoopMetrics)));
+        let (start, guard) = (Instant::now(), activity.start(MINUTE, Gauge::default()));
         for (objects, progressed) in [(0, 0), (5, 2), (3, 2), (5, 2), (6, 5)] {
             advance(MINUTE).await;
             guard.listed(objects);
@@ -195,7 +196,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_paused_reflector_is_not_silent() {
         let activity = Activity::default();
-        let _guard = activity.start(MINUTE, Arc::new(NoopMetrics));
+        let _guard = activity.start(MINUTE, Gauge::default());
         let pause = activity.pause();
         advance(5 * MINUTE).await;
         assert_eq!(activity.silence(), None);

@@ -10,7 +10,7 @@ use super::{
 use crate::{
     error::{SkippedObjects, UserCodePanicked, catch_panic},
     memory::{Packer, Stored},
-    metrics::MetricsProvider,
+    metrics::Metrics,
     object::{ApiObject, ObjectKey},
     sharding::{Shard, Sharding},
 };
@@ -78,7 +78,7 @@ pub struct Config<K> {
     pub(super) list_timeout: Duration,
     pub(super) max_internal_error_retry: Duration,
     pub(super) backoff: BackoffFactory,
-    pub(super) metrics: Option<Arc<dyn MetricsProvider>>,
+    pub(crate) metrics: Option<Metrics>,
 }
 
 impl<K> Config<K> {
@@ -198,9 +198,9 @@ impl<K> Config<K> {
         self
     }
 
-    /// Sets the provider of the metrics of the reflector, and of the informer that embeds it; none by default.
+    /// Sets where the metrics of the reflector, and of the informer that embeds it, are collected; nowhere by default.
     #[must_use]
-    pub fn metrics(mut self, metrics: Arc<dyn MetricsProvider>) -> Self {
+    pub fn metrics(mut self, metrics: Metrics) -> Self {
         self.metrics = Some(metrics);
         self
     }
@@ -212,10 +212,6 @@ impl<K> Config<K> {
 
     pub(crate) fn sharding_of(&self) -> Option<&Sharding> {
         self.sharding.as_ref()
-    }
-
-    pub(crate) fn metrics_provider(&self) -> Option<&Arc<dyn MetricsProvider>> {
-        self.metrics.as_ref()
     }
 
     /// Records the skipped objects in this set, which reflectors can share.

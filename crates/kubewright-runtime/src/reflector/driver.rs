@@ -27,7 +27,6 @@ use crate::{
     decode::{ChangeType, ManagedFields, SkippedObject},
     error::{Error, SkippedObjects},
     memory::Stored,
-    metrics::{MetricsProvider, NoopMetrics},
     object::{ApiObject, ObjectKey, ResourceVersion, resource_name},
 };
 
@@ -78,13 +77,13 @@ impl<K: ApiObject> Driver<K> {
             max_internal_error_retry: config.max_internal_error_retry,
         };
         let managed_fields = if config.keep_managed_fields { ManagedFields::Keep } else { ManagedFields::Drop };
-        let provider: &dyn MetricsProvider = config.metrics.as_deref().unwrap_or(&NoopMetrics);
-        let failing = metrics::failing(provider, &resource_name::<K>(), api.namespace());
+        let metrics = config.metrics.clone().unwrap_or_default();
+        let failing = metrics::failing(&metrics, &resource_name::<K>(), api.namespace());
         Driver {
             machine: StateMachine::new(policy, (config.backoff)(), fastrand::Rng::new(), now),
             namespace: api.namespace().map(str::to_owned),
             list_watch: ListWatch::new(api).managed_fields(managed_fields),
-            metrics: ReflectorMetrics::new(provider, &resource_name::<K>()),
+            metrics: ReflectorMetrics::new(&metrics, &resource_name::<K>()),
             activity: config.activity.start(config.watch_timeout.1.max(config.list_timeout), failing),
             selection: config.sharding.as_ref().map(Selection::new),
             config,

@@ -1,9 +1,9 @@
 //! The metrics of a reflector, under the names that client-go's reflector had.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use crate::{
-    metrics::{self, Counter, Gauge, Histogram, Labels, Metric, MetricsProvider},
+    metrics::{self, Counter, Gauge, Histogram, Labels, Metric, Metrics},
     object::ResourceVersion,
 };
 
@@ -15,26 +15,26 @@ const COUNT_BUCKETS: &[f64] = &[0.0, 1.0, 10.0, 100.0, 1_000.0, 10_000.0, 100_00
 /// The metrics of one kind. The resource name is the only label, which bounds the number of time series, except for the
 /// gauge of failing requests, which has the namespace of the reflector.
 pub(super) struct ReflectorMetrics {
-    lists: Arc<dyn Counter>,
-    list_duration: Arc<dyn Histogram>,
-    items_per_list: Arc<dyn Histogram>,
-    watches: Arc<dyn Counter>,
-    short_watches: Arc<dyn Counter>,
-    watch_duration: Arc<dyn Histogram>,
-    items_per_watch: Arc<dyn Histogram>,
-    last_version: Arc<dyn Gauge>,
-    object_errors: Arc<dyn Counter>,
-    skipped_objects: Arc<dyn Gauge>,
+    lists: Counter,
+    list_duration: Histogram,
+    items_per_list: Histogram,
+    watches: Counter,
+    short_watches: Counter,
+    watch_duration: Histogram,
+    items_per_watch: Histogram,
+    last_version: Gauge,
+    object_errors: Counter,
+    skipped_objects: Gauge,
 }
 
 /// Returns the gauge of failing requests of a reflector.
-pub(super) fn failing(metrics: &dyn MetricsProvider, resource: &str, namespace: Option<&str>) -> Arc<dyn Gauge> {
+pub(super) fn failing(metrics: &Metrics, resource: &str, namespace: Option<&str>) -> Gauge {
     let metric = Metric { name: "reflector_failing", help: "1 while the lists and watches fail, and 0 otherwise." };
     metrics.gauge(metric, &[("name", resource), ("namespace", namespace.unwrap_or_default())])
 }
 
 impl ReflectorMetrics {
-    pub(super) fn new(metrics: &dyn MetricsProvider, resource: &str) -> Self {
+    pub(super) fn new(metrics: &Metrics, resource: &str) -> Self {
         let labels: Labels<'_> = &[("name", resource)];
         let counter = |name, help| metrics.counter(Metric { name, help }, labels);
         let histogram = |name, help, buckets| metrics.histogram(Metric { name, help }, labels, buckets);
@@ -68,23 +68,23 @@ impl ReflectorMetrics {
     }
 
     pub(super) fn list_completed(&self, duration: Duration, objects: usize) {
-        self.lists.add(1);
+        self.lists.inc();
         self.list_duration.observe(duration.as_secs_f64());
         self.items_per_list.observe(metrics::count(objects));
     }
 
     pub(super) fn watch_ended(&self, duration: Duration, events: usize) {
-        self.watches.add(1);
+        self.watches.inc();
         self.watch_duration.observe(duration.as_secs_f64());
         self.items_per_watch.observe(metrics::count(events));
     }
 
     pub(super) fn short_watch(&self) {
-        self.short_watches.add(1);
+        self.short_watches.inc();
     }
 
     pub(super) fn object_error(&self) {
-        self.object_errors.add(1);
+        self.object_errors.inc();
     }
 
     pub(super) fn set_skipped(&self, objects: usize) {

@@ -1,9 +1,7 @@
 //! The metrics of a sharding.
 
-use std::sync::Arc;
-
 use super::slot::SlotSet;
-use crate::metrics::{self, Counter, Gauge, Metric, MetricsProvider};
+use crate::metrics::{self, Counter, Gauge, Metric, Metrics};
 
 const SLOTS: Metric =
     Metric { name: "sharding_slots", help: "The number of slots whose keys this replica reconciles." };
@@ -17,16 +15,16 @@ const LOSSES: Metric = Metric {
 
 /// The metrics of one sharding. The name of the fleet is the only label.
 pub(super) struct ShardingMetrics {
-    slots: Arc<dyn Gauge>,
-    members: Arc<dyn Gauge>,
-    moves: Arc<dyn Counter>,
-    losses: Arc<dyn Counter>,
+    slots: Gauge,
+    members: Gauge,
+    moves: Counter,
+    losses: Counter,
     active: SlotSet,
     lost: u64,
 }
 
 impl ShardingMetrics {
-    pub(super) fn new(metrics: &dyn MetricsProvider, name: &str) -> Self {
+    pub(super) fn new(metrics: &Metrics, name: &str) -> Self {
         let labels = [("name", name)];
         ShardingMetrics {
             slots: metrics.gauge(SLOTS, &labels),
@@ -42,8 +40,8 @@ impl ShardingMetrics {
     pub(super) fn set(&mut self, active: SlotSet, members: usize, lost: u64) {
         self.slots.set(metrics::count(active.len()));
         self.members.set(metrics::count(members));
-        self.moves.add(active.difference(self.active).len() as u64);
-        self.losses.add(lost.saturating_sub(self.lost));
+        self.moves.inc_by(active.difference(self.active).len() as u64);
+        self.losses.inc_by(lost.saturating_sub(self.lost));
         (self.active, self.lost) = (active, lost);
     }
 }

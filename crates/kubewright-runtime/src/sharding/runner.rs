@@ -22,7 +22,6 @@ use super::{
 use crate::{
     error::Error,
     leader_election::{self, ConfigError, is_permanent},
-    metrics::{MetricsProvider, NoopMetrics},
 };
 
 /// Acquires and releases the slots of this replica.
@@ -52,8 +51,8 @@ impl ShardingRunner {
         if namespace.is_empty() {
             return Err(invalid(ConfigError::MissingNamespace));
         }
-        let provider: &dyn MetricsProvider = config.metrics.as_deref().unwrap_or(&NoopMetrics);
-        let metrics = ShardingMetrics::new(provider, sharding.name());
+        let metrics = config.metrics.clone().unwrap_or_default();
+        let metrics = ShardingMetrics::new(&metrics, sharding.name());
         let requests = Requests::new(client, namespace, sharding.name());
         Ok(ShardingRunner { sharding, lease, requests, metrics })
     }

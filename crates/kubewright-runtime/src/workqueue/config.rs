@@ -2,12 +2,11 @@
 
 use std::{
     num::{NonZeroU32, NonZeroUsize},
-    sync::Arc,
     time::Duration,
 };
 
 use super::rate_limit::{RateLimiter, default_rate_limiter};
-use crate::metrics::MetricsProvider;
+use crate::metrics::Metrics;
 
 /// The options of a queue. [`WorkQueue::new`](super::WorkQueue::new) uses [`Config::default`].
 pub struct Config<K> {
@@ -17,7 +16,7 @@ pub struct Config<K> {
     pub rate_limiter: Box<dyn RateLimiter<K>>,
     /// Receives the queue's metrics; none by default. It is called while the queue is locked, so it must not call the
     /// queue.
-    pub metrics: Option<Arc<dyn MetricsProvider>>,
+    pub metrics: Option<Metrics>,
     /// Prevents starvation of keys with low priority; [`Ageing::default`] by default. `None` disables ageing.
     pub ageing: Option<Ageing>,
     /// The maximum number of ready, delayed and processed keys up to which [`try_add`](super::WorkQueue::try_add)

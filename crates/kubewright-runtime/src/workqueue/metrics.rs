@@ -1,10 +1,10 @@
 //! The metrics of a queue, under the names of client-go.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::metrics::{Counter, Gauge, Histogram, Metric, MetricsProvider};
+use crate::metrics::{Counter, Gauge, Histogram, Metric, Metrics};
 
 /// The minimum time between updates of the unfinished work.
 const UPDATE_INTERVAL: Duration = Duration::from_millis(500);
@@ -30,13 +30,13 @@ const LONGEST: Metric = Metric {
 
 /// The metrics of one queue.
 pub(super) struct QueueMetrics {
-    depth: Arc<dyn Gauge>,
-    adds: Arc<dyn Counter>,
-    retries: Arc<dyn Counter>,
-    queue_duration: Arc<dyn Histogram>,
-    work_duration: Arc<dyn Histogram>,
-    unfinished: Arc<dyn Gauge>,
-    longest: Arc<dyn Gauge>,
+    depth: Gauge,
+    adds: Counter,
+    retries: Counter,
+    queue_duration: Histogram,
+    work_duration: Histogram,
+    unfinished: Gauge,
+    longest: Gauge,
     ready: u32,
     processing: u32,
     epoch: Instant,
@@ -46,7 +46,7 @@ pub(super) struct QueueMetrics {
 }
 
 impl QueueMetrics {
-    pub(super) fn new(metrics: &dyn MetricsProvider, queue: &str, now: Instant) -> Self {
+    pub(super) fn new(metrics: &Metrics, queue: &str, now: Instant) -> Self {
         let labels = [("name", queue)];
         QueueMetrics {
             depth: metrics.gauge(DEPTH, &labels),
@@ -66,12 +66,12 @@ impl QueueMetrics {
 
     /// Records a key that was added with a delay or after a failure.
     pub(super) fn retry(&self) {
-        self.retries.add(1);
+        self.retries.inc();
     }
 
     /// Records a key that became ready, or will be requeued.
     pub(super) fn add(&mut self) {
-        self.adds.add(1);
+        self.adds.inc();
         self.ready += 1;
         self.depth.set(self.ready.into());
     }

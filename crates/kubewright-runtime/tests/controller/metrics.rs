@@ -47,15 +47,14 @@ fn outcome_once() -> impl kubewright_runtime::Reconciler {
     })
 }
 
-#[cfg(feature = "prometheus")]
 #[tokio::test(start_paused = true)]
 async fn metrics_have_the_names_of_controller_runtime() {
     let fixture = Fixture::started();
     for name in ["succeeds", "fails", "terminal", "panics", "hangs", "requeue", "requeue-after"] {
         fixture.config_map(name).await;
     }
-    let metrics = kubewright_runtime::metrics::PrometheusMetrics::default();
-    let builder = Controller::new("maps", &fixture.config_maps).metrics(Arc::new(metrics.clone()));
+    let metrics = kubewright_runtime::metrics::Metrics::default();
+    let builder = Controller::new("maps", &fixture.config_maps).metrics(metrics.clone());
     let builder = builder.reconciliation_timeout(Duration::from_millis(1400)).max_concurrent_reconciles(2);
     let controller = builder.build(outcome_once());
     let line = |line: &str| metrics.text().lines().any(|found| found == line);
@@ -123,13 +122,12 @@ async fn a_failure_is_logged_with_controller_namespace_name_and_reconcile_id_and
     assert!(!is_logged("conflicts", "retrying"), "{:?}", LOG.lines("logged"));
 }
 
-#[cfg(feature = "prometheus")]
 #[tokio::test(start_paused = true)]
 async fn queue_ages_are_computed_at_the_scrape() {
     let fixture = Fixture::started();
     fixture.config_map("hangs").await;
-    let metrics = kubewright_runtime::metrics::PrometheusMetrics::default();
-    let builder = Controller::new("maps", &fixture.config_maps).metrics(Arc::new(metrics.clone()));
+    let metrics = kubewright_runtime::metrics::Metrics::default();
+    let builder = Controller::new("maps", &fixture.config_maps).metrics(metrics.clone());
     let running = Running::new(builder.graceful_shutdown_timeout(Duration::ZERO).build(outcome_by_name));
     tokio::time::sleep(Duration::from_secs(100)).await;
     let text = metrics.text();

@@ -9,6 +9,7 @@ mod election;
 mod events;
 mod informer;
 mod informer_compact;
+mod metrics;
 mod queue;
 mod reflector;
 mod sharding;

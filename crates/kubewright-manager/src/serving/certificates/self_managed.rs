@@ -31,7 +31,7 @@ pub use error::SelfManagedError;
 use super::{Certificates, pair::Pair};
 use issue::Rcgen;
 use material::Material;
-use metrics::Metrics;
+use metrics::RotationMetrics;
 use rotation::{Decision, Observed, Reason, Rotation};
 use secret::{Store, Stored};
 use targets::{Target, Targets};
@@ -73,7 +73,7 @@ struct Shared {
     certificates: Certificates,
     store: Store,
     targets: Targets,
-    metrics: Metrics,
+    metrics: RotationMetrics,
     is_leader: watch::Sender<bool>,
     state: Mutex<State>,
 }
@@ -94,12 +94,12 @@ impl SelfManaged {
     /// Fails if a lifetime is too short.
     pub fn new(client: Client, config: SelfManagedConfig) -> Result<Self, SelfManagedError> {
         config.check()?;
-        let certificates = Certificates::of_secret(config.secret_name()).metrics(&*config.metrics, "webhook");
+        let certificates = Certificates::of_secret(config.secret_name()).metrics(&config.metrics, "webhook");
         Ok(SelfManaged(Arc::new(Shared {
             certificates,
             store: Store::new(client.clone(), &config),
             targets: Targets::new(client, &config),
-            metrics: Metrics::new(&*config.metrics),
+            metrics: RotationMetrics::new(&config.metrics),
             config,
             is_leader: watch::Sender::new(false),
             state: Mutex::default(),

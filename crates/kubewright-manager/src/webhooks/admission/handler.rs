@@ -8,7 +8,7 @@ use http::{Request, Response};
 use kubewright_core::{GroupVersionKind, description::KindDescription};
 use kubewright_runtime::{
     error::panic_message,
-    metrics::{Counter, MetricsProvider},
+    metrics::{Counter, Metrics},
 };
 
 use super::{
@@ -32,7 +32,7 @@ pub(in crate::webhooks) struct AdmissionHandler {
     reviewer: Arc<dyn Reviewer>,
     requires_certificate: bool,
     requests: RequestMetrics,
-    panics: Arc<dyn Counter>,
+    panics: Counter,
 }
 
 impl AdmissionHandler {
@@ -41,7 +41,7 @@ impl AdmissionHandler {
         kind: KindDescription,
         reviewer: Arc<dyn Reviewer>,
         requires_certificate: bool,
-        provider: &Arc<dyn MetricsProvider>,
+        metrics: &Metrics,
     ) -> Self {
         let KindDescription { group, version, kind: name, .. } = kind.clone();
         AdmissionHandler {
@@ -50,8 +50,8 @@ impl AdmissionHandler {
             expected: GroupVersionKind { group: group.into(), version: version.into(), kind: name.into() },
             reviewer,
             requires_certificate,
-            requests: RequestMetrics::new(Arc::clone(provider), path),
-            panics: metrics::panics(provider.as_ref()),
+            requests: RequestMetrics::new(metrics.clone(), path),
+            panics: metrics::panics(metrics),
         }
     }
 
@@ -80,7 +80,7 @@ impl AdmissionHandler {
             Err(panic) => {
                 let (message, uid) = (panic_message(panic.as_ref()), &review.request.uid);
                 tracing::error!(webhook = self.path, uid, panic = message, "an admission webhook panicked");
-                self.panics.add(1);
+                self.panics.inc();
                 Err(Denied::internal("the webhook panicked; its log contains the message"))
             }
         }

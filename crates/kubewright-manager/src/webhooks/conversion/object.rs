@@ -56,7 +56,7 @@ impl Converter {
         };
         self.metrics.duration.observe(since.elapsed().as_secs_f64());
         let counter = if converted.is_ok() { &self.metrics.succeeded } else { &self.metrics.failed };
-        counter.add(1);
+        counter.inc();
         converted
     }
 
@@ -78,7 +78,7 @@ impl Converter {
         }
         let convert = AssertUnwindSafe(|| (self.convert)(&mut value, target));
         let converted = catch_unwind(convert).unwrap_or_else(|panic| {
-            self.metrics.panicked.add(1);
+            self.metrics.panicked.inc();
             Err(format!("the conversion panicked: {}", panic_message(panic.as_ref())))
         });
         let checked = converted.and_then(|()| before.check(&mut value, target));

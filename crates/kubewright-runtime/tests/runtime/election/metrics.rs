@@ -1,18 +1,17 @@
 //! Metrics of an elector.
 
-#[cfg(feature = "prometheus")]
 #[tokio::test(start_paused = true)]
 async fn metrics_have_the_names_of_client_go() {
-    use std::{sync::Arc, time::Duration};
+    use std::time::Duration;
 
     use kubewright_apiserver::{ApiServer, Fault, Faults, Verb};
-    use kubewright_runtime::metrics::PrometheusMetrics;
+    use kubewright_runtime::metrics::Metrics;
 
     use super::fixture::{OnCancel, Running, SECOND, config};
 
-    let (server, metrics) = (ApiServer::new(), PrometheusMetrics::default());
+    let (server, metrics) = (ApiServer::new(), Metrics::default());
     let has = |line: &str| metrics.text().lines().any(|found| found == line);
-    let options = |identity| config(identity).metrics(Arc::new(metrics.clone()));
+    let options = |identity| config(identity).metrics(metrics.clone());
     let end = OnCancel::EndAfter(Duration::ZERO);
     let mut elector = Running::start_with(&server, options("a"), Faults::new(), end);
     assert!(has("leader_election_master_status{name=\"lease\"} 0.0"), "{}", metrics.text());

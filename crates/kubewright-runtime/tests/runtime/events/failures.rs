@@ -37,8 +37,8 @@ async fn overloaded_failing_and_unreachable_servers_are_retried() {
         sleep(Duration::from_secs(120)).await;
         assert_eq!(fixture.events().await.len(), 1, "{fault:?}");
         assert_eq!(fixture.requests(Verb::Create), 4, "{fault:?}");
-        assert_eq!(fixture.counters.value("retries_total", "maps"), 3, "{fault:?}");
-        assert_eq!(fixture.counters.value("recorded_total", "maps"), 1, "{fault:?}");
+        assert_eq!(fixture.counter("retries_total", r#"controller="maps""#), 3.0, "{fault:?}");
+        assert_eq!(fixture.counter("recorded_total", r#"controller="maps""#), 1.0, "{fault:?}");
     }
 }
 
@@ -59,8 +59,8 @@ async fn a_created_event_whose_response_was_lost_is_recorded_once() {
     fixture.record("a", "full").await;
     sleep(Duration::from_secs(10)).await;
     assert_eq!((fixture.requests(Verb::Create), count(&fixture.event().await)), (2, None));
-    assert_eq!(fixture.counters.value("recorded_total", "maps"), 1);
-    assert_eq!(fixture.counters.value("failed_total", "maps,rejected"), 0);
+    assert_eq!(fixture.counter("recorded_total", r#"controller="maps""#), 1.0);
+    assert_eq!(fixture.counter("failed_total", r#"controller="maps",reason="rejected""#), 0.0);
 }
 
 #[tokio::test(start_paused = true)]
@@ -119,7 +119,7 @@ async fn rejected_events_are_dropped_and_counted() {
         fixture.record("a", "full").await;
         sleep(Duration::from_secs(60)).await;
         assert_eq!((fixture.requests(Verb::Create), fixture.events().await.len()), (1, 0), "{fault:?}");
-        assert_eq!(fixture.counters.value("failed_total", "maps,rejected"), 1, "{fault:?}");
+        assert_eq!(fixture.counter("failed_total", r#"controller="maps",reason="rejected""#), 1.0, "{fault:?}");
         // The series continues: its next write creates the event.
         fixture.record("a", "full").await;
         assert_eq!(count(&fixture.event().await), Some(2), "{fault:?}");

@@ -1,10 +1,6 @@
 //! The fixture of the tests: a server with faults and a recorder whose worker runs.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::time::Duration;
 
 use k8s_openapi::{
     api::{core::v1::ConfigMap, events::v1::Event},
@@ -18,16 +14,18 @@ use kubewright_apiserver::{Actions, ApiServer, Faults, Reactors, Requests, Verb}
 use kubewright_runtime::{
     EventRecorder, EventType,
     events::{EventConfig, EventWorker, FlushError},
-    metrics::{Counter, Gauge, Histogram, Labels, Metric, MetricsProvider, NoopMetrics},
+    metrics::Metrics,
 };
 use tokio::{task::JoinHandle, time::sleep};
 use tokio_util::sync::CancellationToken;
+
+use crate::metrics::value;
 
 pub(crate) struct Fixture {
     pub(crate) server: ApiServer,
     pub(crate) faults: Faults,
     pub(crate) reactors: Reactors,
-    pub(crate) counters: Counters,
+    pub(crate) metrics: Metrics,
     pub(crate) recorder: EventRecorder,
     worker: Option<EventWorker>,
     stop: CancellationToken,
@@ -43,11 +41,11 @@ impl Fixture {
     pub(crate) fn with_config(config: EventConfig) -> Self {
         let (server, faults, reactors) = (ApiServer::new(), Faults::new(), Reactors::new());
         let client = server.client_with((faults.layer(), reactors.layer()));
-        let counters = Counters::default();
-        let config = config.metrics(Arc::new(counters.clone()));
+        let metrics = Metrics::default();
+        let config = config.metrics(metrics.clone());
         let (recorder, worker) = EventRecorder::new(client, "maps", config).unwrap();
         let (worker, stop) = (Some(worker), CancellationToken::new());
-        Fixture { server, faults, reactors, counters, recorder, worker, stop, running: None }
+        Fixture { server, faults, reactors, metrics, recorder, worker, stop, running: None }
     }
 
     /// Creates a recorder whose worker runs.
@@ -103,6 +101,13 @@ impl Fixture {
         api.delete_collection(&DeleteParams::default(), &ListParams::default()).await.unwrap();
     }
 
+    /// Returns the counter `event_recorder_<name>` with these labels, such as `dropped_total` and
+    /// `controller="maps",reason="queue_full"`.
+    pub(crate) fn counter(&self, name: &str, labels: &str) -> f64 {
+        let series = format!("event_recorder_{name}{{{labels}}}");
+        value(&self.metrics, &series).unwrap_or_else(|| panic!("no counter {series} in {}", self.metrics.text()))
+    }
+
     /// Returns the number of requests with this verb for events.
     pub(crate) fn requests(&self, verb: Verb) -> usize {
         self.faults.count(Requests::to("events").group("events.k8s.io").verb(verb))
@@ -132,43 +137,4 @@ pub(crate) fn config_map(name: &str) -> ConfigMap {
 /// Returns the count of the series of an event; `None` for a single event.
 pub(crate) fn count(event: &Event) -> Option<i32> {
     event.series.as_ref().map(|series| series.count)
-}
-
-/// The values of all counters, by `name{values of the labels}`.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Counters(Arc<Mutex<BTreeMap<String, u64>>>);
-
-struct OneCounter(Counters, String);
-
-impl Counters {
-    /// Returns the counter `event_recorder_<name>` with these values of its labels, such as `dropped_total`,
-    /// `maps,queue_full`.
-    pub(crate) fn value(&self, name: &str, labels: &str) -> u64 {
-        let key = format!("event_recorder_{name}{{{labels}}}");
-        let values = self.0.lock().unwrap();
-        *values.get(&key).unwrap_or_else(|| panic!("no counter {key} in {values:?}"))
-    }
-}
-
-impl Counter for OneCounter {
-    fn add(&self, count: u64) {
-        *self.0.0.lock().unwrap().entry(self.1.clone()).or_default() += count;
-    }
-}
-
-impl MetricsProvider for Counters {
-    fn counter(&self, metric: Metric, labels: Labels<'_>) -> Arc<dyn Counter> {
-        let labels: Vec<_> = labels.iter().map(|(_, value)| *value).collect();
-        let counter = OneCounter(self.clone(), format!("{}{{{}}}", metric.name, labels.join(",")));
-        counter.add(0);
-        Arc::new(counter)
-    }
-
-    fn gauge(&self, _: Metric, _: Labels<'_>) -> Arc<dyn Gauge> {
-        Arc::new(NoopMetrics)
-    }
-
-    fn histogram(&self, _: Metric, _: Labels<'_>, _: &'static [f64]) -> Arc<dyn Histogram> {
-        Arc::new(NoopMetrics)
-    }
 }

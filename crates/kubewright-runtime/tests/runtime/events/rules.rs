@@ -41,7 +41,7 @@ async fn e01_an_event_that_no_longer_exists_is_created_again() {
     let second = fixture.event().await;
     assert_eq!((&second.metadata.name, count(&second)), (&first.metadata.name, Some(2)));
     assert_ne!(second.metadata.uid, first.metadata.uid);
-    assert_eq!(fixture.counters.value("retries_total", "maps"), 0);
+    assert_eq!(fixture.counter("retries_total", "controller=\"maps\""), 0.0);
 }
 
 #[tokio::test(start_paused = true)]
@@ -54,7 +54,7 @@ async fn e01_a_series_that_already_exists_is_patched_again() {
     sleep(Duration::from_secs(2)).await;
     assert_eq!(count(&fixture.event().await), Some(2));
     assert_eq!((fixture.requests(Verb::Create), fixture.requests(Verb::Patch)), (2, 2));
-    assert_eq!(fixture.counters.value("retries_total", "maps"), 1);
+    assert_eq!(fixture.counter("retries_total", "controller=\"maps\""), 1.0);
 }
 
 #[tokio::test(start_paused = true)]
@@ -86,13 +86,13 @@ async fn e03_events_of_one_object_are_limited_and_those_of_others_are_not() {
     }
     record("b", 0).await;
     assert_eq!(fixture.events().await.len(), 26);
-    assert_eq!(fixture.counters.value("dropped_total", "maps,rate_limited"), 5);
+    assert_eq!(fixture.counter("dropped_total", "controller=\"maps\",reason=\"rate_limited\""), 5.0);
     sleep(5 * MINUTE).await;
     for number in 30..35 {
         record("a", number).await;
     }
     assert_eq!(fixture.events().await.len(), 27);
-    assert_eq!(fixture.counters.value("dropped_total", "maps,rate_limited"), 9);
+    assert_eq!(fixture.counter("dropped_total", "controller=\"maps\",reason=\"rate_limited\""), 9.0);
 }
 
 #[tokio::test(start_paused = true)]
@@ -103,11 +103,11 @@ async fn e04_a_full_queue_drops_events_and_counts_them() {
         fixture.recorder.event(&object, EventType::Normal, "Created", "Creating", "");
     };
     (0..1003).for_each(record);
-    assert_eq!(fixture.counters.value("dropped_total", "maps,queue_full"), 3);
+    assert_eq!(fixture.counter("dropped_total", "controller=\"maps\",reason=\"queue_full\""), 3.0);
     fixture.start();
     settle().await;
     assert_eq!(fixture.events().await.len(), 1000);
-    assert_eq!(fixture.counters.value("recorded_total", "maps"), 1000);
+    assert_eq!(fixture.counter("recorded_total", "controller=\"maps\""), 1000.0);
 }
 
 #[tokio::test(start_paused = true)]
@@ -125,7 +125,10 @@ async fn e04_recording_does_not_wait_for_a_server_that_hangs() {
     }
     assert_eq!(fixture.requests(Verb::Create), 8, "as many requests run concurrently");
     // Further 64 are correlated, and 1000 are queued.
-    assert_eq!(fixture.counters.value("dropped_total", "maps,queue_full"), 2000 - 8 - 64 - 1000);
+    assert_eq!(
+        fixture.counter("dropped_total", "controller=\"maps\",reason=\"queue_full\""),
+        f64::from(2000 - 8 - 64 - 1000)
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -135,8 +138,8 @@ async fn e04_a_write_is_tried_twelve_times() {
     fixture.record("a", "full").await;
     sleep(60 * MINUTE).await;
     assert_eq!(fixture.requests(Verb::Create), 12);
-    assert_eq!(fixture.counters.value("retries_total", "maps"), 11);
-    assert_eq!(fixture.counters.value("failed_total", "maps,retries_exhausted"), 1);
+    assert_eq!(fixture.counter("retries_total", "controller=\"maps\""), 11.0);
+    assert_eq!(fixture.counter("failed_total", "controller=\"maps\",reason=\"retries_exhausted\""), 1.0);
     fixture.faults.heal();
     fixture.record("a", "full").await;
     assert_eq!(count(&fixture.event().await), None, "the next series is not affected");

@@ -50,7 +50,7 @@ async fn the_flush_is_limited_and_reports_what_is_not_written() {
     assert_eq!(began.elapsed().as_secs(), 3);
     assert_eq!(error, FlushError { unwritten: 2, timeout: Duration::from_secs(3) });
     assert_eq!(error.to_string(), "the event recorder stopped, but 2 events could not be written within 3s");
-    assert_eq!(fixture.counters.value("failed_total", "maps,flush_timeout"), 2);
+    assert_eq!(fixture.counter("failed_total", "controller=\"maps\",reason=\"flush_timeout\""), 2.0);
     settle().await;
     assert_eq!(fixture.faults.waiting(Requests::to("events")), 0, "requests are cancelled");
 }
@@ -61,12 +61,12 @@ async fn events_after_the_stop_are_dropped_and_counted() {
     fixture.stop().await.unwrap();
     fixture.record("a", "full").await;
     assert!(fixture.events().await.is_empty());
-    assert_eq!(fixture.counters.value("dropped_total", "maps,stopped"), 1);
+    assert_eq!(fixture.counter("dropped_total", "controller=\"maps\",reason=\"stopped\""), 1.0);
 
     let mut fixture = Fixture::new();
     fixture.abort().await;
     fixture.record("a", "full").await;
-    assert_eq!(fixture.counters.value("dropped_total", "maps,stopped"), 1, "the worker never ran");
+    assert_eq!(fixture.counter("dropped_total", "controller=\"maps\",reason=\"stopped\""), 1.0, "the worker never ran");
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,9 +1,8 @@
 //! Options of an informer: transforms, several namespaces, metrics.
 
 use std::{
-    fmt::Debug,
     sync::{
-        Arc, Mutex,
+        Arc,
         atomic::{AtomicUsize, Ordering},
     },
     time::Duration,
@@ -14,13 +13,15 @@ use kube::{Api, api::PostParams};
 use kubewright_apiserver::{Fault, Verb};
 use kubewright_runtime::{
     informer::{AlreadyStarted, Config, HandlerOptions, SharedInformer},
-    metrics::{Counter, Gauge, Histogram, Labels, Metric, MetricsProvider, NoopMetrics},
+    metrics::Metrics,
 };
 
 use super::fixture::{
     Fixture, RecordedEvents, config_map, describe, record_events, record_events_with, run_until_idle, start,
     start_synced, state,
 };
+
+use crate::metrics::value;
 
 #[tokio::test(start_paused = true)]
 async fn i10_a_started_informer_rejects_options() {
@@ -154,78 +155,27 @@ async fn a_forbidden_namespace_does_not_affect_the_others_and_is_reported() {
     assert_eq!((informer.last_error(), informer.store().len()), (None, 3));
 }
 
-/// The last value of each gauge and the count of each histogram.
-#[derive(Clone, Debug, Default)]
-struct RecordedMetrics(Arc<Mutex<std::collections::BTreeMap<String, f64>>>);
-
-struct Series(RecordedMetrics, String);
-
-impl RecordedMetrics {
-    fn series(&self, metric: Metric, labels: Labels<'_>) -> Series {
-        let labels: Vec<_> = labels.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        Series(self.clone(), format!("{}{{{}}}", metric.name, labels.join(",")))
-    }
-
-    fn get(&self, name: &str) -> Option<f64> {
-        self.0.lock().unwrap().get(name).copied()
-    }
-}
-
-impl MetricsProvider for RecordedMetrics {
-    fn counter(&self, _: Metric, _: Labels<'_>) -> Arc<dyn Counter> {
-        Arc::new(NoopMetrics)
-    }
-
-    fn gauge(&self, metric: Metric, labels: Labels<'_>) -> Arc<dyn Gauge> {
-        Arc::new(self.series(metric, labels))
-    }
-
-    fn histogram(&self, metric: Metric, labels: Labels<'_>, _: &'static [f64]) -> Arc<dyn Histogram> {
-        Arc::new(self.series(metric, labels))
-    }
-
-    fn register_refresh(&self, refresh: std::sync::Weak<dyn kubewright_runtime::metrics::Refresh>) {
-        // A metrics system refreshes before each read; the test does it once, at registration.
-        refresh.upgrade().unwrap().refresh();
-    }
-}
-
-impl Gauge for Series {
-    fn set(&self, value: f64) {
-        self.0.0.lock().unwrap().insert(self.1.clone(), value);
-    }
-}
-
-impl Histogram for Series {
-    fn observe(&self, value: f64) {
-        assert!(value >= 0.0);
-        *self.0.0.lock().unwrap().entry(self.1.clone()).or_default() += 1.0;
-    }
-}
-
 #[tokio::test(start_paused = true)]
 async fn metrics_have_the_names_of_kubernetes() {
-    let (fixture, metrics) = (Fixture::new(), RecordedMetrics::default());
+    let (fixture, metrics) = (Fixture::new(), Metrics::default());
     fixture.create("a", 1).await;
-    let informer = fixture.informer_with(
-        Config::default().name("mine").reflector(|reflector| reflector.metrics(Arc::new(metrics.clone()))),
-    );
+    let informer =
+        fixture.informer_with(Config::default().name("mine").reflector(|reflector| reflector.metrics(metrics.clone())));
     let slow = informer.events_with(HandlerOptions::new().name("slow")).unwrap();
     let mut received = record_events_with(&informer, HandlerOptions::new(), describe);
     start_synced(&informer).await;
     received.expect_events(&["add a=1 (initial)"]).await;
     fixture.create("b", 1).await;
     received.expect_events(&["add b=1"]).await;
-    let labels = "name=mine,group=,version=v1,resource=configmaps";
+    let labels = r#"name="mine",group="",version="v1",resource="configmaps""#;
     let version: f64 = informer.store().resource_version().unwrap().as_str().parse().unwrap();
-    assert_eq!(metrics.get(&format!("informer_store_resource_version{{{labels}}}")), Some(version));
-    assert_eq!(metrics.get(&format!("informer_processing_latency_seconds{{{labels}}}")), Some(2.0));
-    assert_eq!(
-        metrics.get(&format!("informer_queued_items{{{labels}}}")),
-        Some(3.0),
-        "two for the slow handler, one for the other"
-    );
-    assert!(metrics.get("reflector_lists_total{name=configmaps}").is_none(), "counters are not recorded here");
+    assert_eq!(value(&metrics, &format!("informer_store_resource_version{{{labels}}}")), Some(version));
+    assert_eq!(value(&metrics, &format!("informer_processing_latency_seconds_count{{{labels}}}")), Some(2.0));
+    let queued = value(&metrics, &format!("informer_queued_items{{{labels}}}"));
+    assert_eq!(queued, Some(2.0), "those of the slow handler");
+    assert_eq!(value(&metrics, r#"reflector_lists_total{name="configmaps"}"#), Some(1.0));
+    let pending = format!("informer_handler_pending_items{{{labels},handler=\"slow\"}}");
+    assert_eq!(value(&metrics, &pending), Some(2.0));
     drop(slow);
-    assert_eq!(metrics.get(&format!("informer_handler_pending_items{{{labels},handler=slow}}")), Some(0.0));
+    assert_eq!(value(&metrics, &pending), Some(0.0));
 }

@@ -1,86 +1,32 @@
 //! The metrics of a queue, under the names of client-go.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, Mutex, Weak},
-};
-
 use kubewright_runtime::{
-    metrics::{Counter, Gauge, Histogram, Labels, Metric, MetricsProvider, Refresh},
+    metrics::{Metric, Metrics},
     workqueue::Config,
 };
 
 use super::*;
+use crate::metrics::value;
 
-/// Records all values of all metrics.
-#[derive(Clone, Default)]
-struct RecordedMetrics(Arc<Mutex<BTreeMap<&'static str, Vec<f64>>>>, Arc<Mutex<Option<Weak<dyn Refresh>>>>);
+const LABELS: &[(&str, &str)] = &[("name", "loggers")];
 
-impl std::fmt::Debug for RecordedMetrics {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("RecordedMetrics")
-    }
-}
+/// Reads the metrics of one queue.
+struct QueueMetrics(Metrics);
 
-#[derive(Debug)]
-struct Series(RecordedMetrics, &'static str);
-
-impl Series {
-    fn record(&self, value: f64) {
-        self.0.0.lock().expect("an unpoisoned lock").entry(self.1).or_default().push(value);
-    }
-}
-
-impl Counter for Series {
-    fn add(&self, count: u64) {
-        self.record(self.0.last(self.1) + count as f64);
-    }
-}
-
-impl Gauge for Series {
-    fn set(&self, value: f64) {
-        self.record(value);
-    }
-}
-
-impl Histogram for Series {
-    fn observe(&self, value: f64) {
-        self.record(value);
-    }
-}
-
-impl MetricsProvider for RecordedMetrics {
-    fn counter(&self, metric: Metric, labels: Labels<'_>) -> Arc<dyn Counter> {
-        self.series(metric, labels)
+impl QueueMetrics {
+    /// Returns the value of a counter or gauge, which this does not refresh.
+    fn last(&self, name: &'static str) -> f64 {
+        let metric = Metric { name, help: "" };
+        match name.ends_with("_total") {
+            true => self.0.counter(metric, LABELS).get() as f64,
+            false => self.0.gauge(metric, LABELS).get(),
+        }
     }
 
-    fn gauge(&self, metric: Metric, labels: Labels<'_>) -> Arc<dyn Gauge> {
-        self.series(metric, labels)
-    }
-
-    fn histogram(&self, metric: Metric, labels: Labels<'_>, buckets: &'static [f64]) -> Arc<dyn Histogram> {
-        assert_eq!((buckets.len(), buckets[0], buckets[11]), (12, 1e-8, 1e3));
-        self.series(metric, labels)
-    }
-
-    fn register_refresh(&self, refresh: Weak<dyn Refresh>) {
-        *self.1.lock().expect("an unpoisoned lock") = Some(refresh);
-    }
-}
-
-impl RecordedMetrics {
-    fn series(&self, metric: Metric, labels: Labels<'_>) -> Arc<Series> {
-        assert_eq!(labels, [("name", "loggers")]);
-        self.0.lock().expect("an unpoisoned lock").insert(metric.name, Vec::new());
-        Arc::new(Series(self.clone(), metric.name))
-    }
-
-    fn values(&self, name: &str) -> Vec<f64> {
-        self.0.lock().expect("an unpoisoned lock")[name].clone()
-    }
-
-    fn last(&self, name: &str) -> f64 {
-        self.values(name).last().copied().unwrap_or_default()
+    /// Returns the number of observations of a histogram, and their sum, rounded to milliseconds.
+    fn observed(&self, name: &str) -> (f64, f64) {
+        let part = |suffix: &str| value(&self.0, &format!("{name}_{suffix}{{name=\"loggers\"}}")).expect("a histogram");
+        (part("count"), (part("sum") * 1e3).round() / 1e3)
     }
 
     fn depth_and_adds(&self) -> (f64, f64) {
@@ -88,26 +34,27 @@ impl RecordedMetrics {
     }
 }
 
-fn measured_queue() -> (Queue, RecordedMetrics) {
-    let recorded = RecordedMetrics::default();
-    let metrics: Option<Arc<dyn MetricsProvider>> = Some(Arc::new(recorded.clone()));
-    (Queue::with_config(Config { name: "loggers".to_owned(), metrics, ..Config::default() }), recorded)
+fn measured_queue() -> (Queue, QueueMetrics) {
+    let metrics = Metrics::default();
+    let config = Config { name: "loggers".to_owned(), metrics: Some(metrics.clone()), ..Config::default() };
+    (Queue::with_config(config), QueueMetrics(metrics))
 }
 
 #[tokio::test(start_paused = true)]
 async fn q16_the_names_are_those_of_client_go() {
     let (_queue, metrics) = measured_queue();
-    let names: Vec<_> = metrics.0.lock().unwrap().keys().copied().collect();
+    let text = metrics.0.text();
+    let names: Vec<_> = text.lines().filter_map(|line| line.strip_prefix("# TYPE ")).collect();
     assert_eq!(
         names,
         [
-            "workqueue_adds_total",
-            "workqueue_depth",
-            "workqueue_longest_running_processor_seconds",
-            "workqueue_queue_duration_seconds",
-            "workqueue_retries_total",
-            "workqueue_unfinished_work_seconds",
-            "workqueue_work_duration_seconds",
+            "workqueue_adds counter",
+            "workqueue_depth gauge",
+            "workqueue_longest_running_processor_seconds gauge",
+            "workqueue_queue_duration_seconds histogram",
+            "workqueue_retries counter",
+            "workqueue_unfinished_work_seconds gauge",
+            "workqueue_work_duration_seconds histogram",
         ]
     );
 }
@@ -144,18 +91,18 @@ async fn q16_queue_duration_starts_at_the_first_accepted_add_and_work_duration_a
     queue.add("a");
     tokio::time::sleep(millis(50)).await;
     let work = next(&queue).await;
-    assert_eq!(metrics.values("workqueue_queue_duration_seconds"), [0.1]);
+    assert_eq!(metrics.observed("workqueue_queue_duration_seconds"), (1.0, 0.1));
     tokio::time::sleep(millis(200)).await;
     queue.add("a");
     tokio::time::sleep(millis(100)).await;
     drop(work);
-    assert_eq!(metrics.values("workqueue_work_duration_seconds"), [0.3]);
+    assert_eq!(metrics.observed("workqueue_work_duration_seconds"), (1.0, 0.3));
     drop(next(&queue).await);
-    assert_eq!(metrics.values("workqueue_queue_duration_seconds"), [0.1, 0.1]);
+    assert_eq!(metrics.observed("workqueue_queue_duration_seconds"), (2.0, 0.2));
     queue.add_after("b", seconds(1));
     tokio::time::sleep(seconds(3)).await;
     drop(next(&queue).await);
-    assert_eq!(metrics.last("workqueue_queue_duration_seconds"), 2.0, "measured from the due time");
+    assert_eq!(metrics.observed("workqueue_queue_duration_seconds"), (3.0, 2.2), "measured from the due time");
 }
 
 #[tokio::test(start_paused = true)]
@@ -188,14 +135,14 @@ async fn q16_unfinished_work_is_the_sum_and_longest_running_the_maximum_of_the_a
     assert_eq!(ages(), (2.0, 2.0), "not before half a second has passed");
     tokio::time::sleep(millis(501)).await;
     assert_eq!(ages(), (2.0, 2.0), "nor without a refresh");
-    queue.refresh_metrics();
+    metrics.0.text();
     let (unfinished, longest) = ages();
     assert!((unfinished - (3.0 + 1.0 + 0.501)).abs() < 1e-6 && longest == 3.0, "{unfinished} {longest}");
     drop(a);
-    queue.refresh_metrics();
+    metrics.0.text();
     assert_eq!(ages().1, 1.0, "the next oldest is the longest");
     drop((b, c));
-    queue.refresh_metrics();
+    metrics.0.text();
     assert_eq!(ages(), (0.0, 0.0));
 }
 
@@ -205,11 +152,11 @@ async fn q16_ages_are_refreshed_when_the_metrics_system_reads_them() {
     queue.add("a");
     let work = next(&queue).await;
     tokio::time::sleep(seconds(7)).await;
-    let ages = metrics.1.lock().unwrap().take().unwrap();
-    ages.upgrade().unwrap().refresh();
-    assert_eq!(metrics.last("workqueue_longest_running_processor_seconds"), 7.0);
+    let longest = "workqueue_longest_running_processor_seconds{name=\"loggers\"}";
+    assert_eq!(value(&metrics.0, longest), Some(7.0));
     drop((work, queue));
-    assert!(ages.upgrade().is_none(), "metrics do not keep the queue alive");
+    tokio::time::sleep(seconds(7)).await;
+    assert_eq!(value(&metrics.0, longest), Some(7.0), "metrics do not keep the queue alive");
 }
 
 #[tokio::test(start_paused = true)]
@@ -219,6 +166,6 @@ async fn q16_ages_are_not_reported_after_shutdown() {
     let _work = next(&queue).await;
     queue.shut_down();
     tokio::time::sleep(seconds(3600)).await;
-    queue.refresh_metrics();
+    metrics.0.text();
     assert_eq!(metrics.last("workqueue_longest_running_processor_seconds"), 0.0);
 }

@@ -13,7 +13,7 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{Api, core::PartialObjectMeta};
 use kubewright_runtime::{
     Reflector,
-    metrics::{Counter, Gauge, Histogram, Labels, Metric, MetricsProvider},
+    metrics::Metrics,
     reflector::{Config, Event, InitialListStrategy, Shard},
 };
 use serde_json::{Value, json};
@@ -22,6 +22,7 @@ use super::{
     fixture::start_reflector,
     scripted_server::{Reply, ScriptedServer, bookmark, error, event, list, object},
 };
+use crate::metrics::value;
 
 fn one_list_and_two_events() -> ScriptedServer {
     ScriptedServer::new(|request, _| match request.watch {
@@ -171,56 +172,6 @@ async fn partial_object_metadata_is_requested_by_its_media_type() {
     assert_eq!(accepted, (&*partial.join("List"), &*partial.concat()));
 }
 
-/// Records every value as `name labels value`.
-#[derive(Clone, Debug, Default)]
-struct RecordedMetrics(Arc<Mutex<Vec<String>>>);
-
-struct Series(RecordedMetrics, String);
-
-impl RecordedMetrics {
-    fn series(&self, metric: Metric, labels: Labels<'_>) -> Arc<Series> {
-        Arc::new(Series(self.clone(), format!("{}{labels:?}", metric.name)))
-    }
-}
-
-impl Series {
-    fn record(&self, value: f64) {
-        self.0.0.lock().unwrap().push(format!("{} {value}", self.1));
-    }
-}
-
-impl MetricsProvider for RecordedMetrics {
-    fn counter(&self, metric: Metric, labels: Labels<'_>) -> Arc<dyn Counter> {
-        self.series(metric, labels)
-    }
-
-    fn gauge(&self, metric: Metric, labels: Labels<'_>) -> Arc<dyn Gauge> {
-        self.series(metric, labels)
-    }
-
-    fn histogram(&self, metric: Metric, labels: Labels<'_>, _: &'static [f64]) -> Arc<dyn Histogram> {
-        self.series(metric, labels)
-    }
-}
-
-impl Counter for Series {
-    fn add(&self, count: u64) {
-        self.record(u32::try_from(count).unwrap().into());
-    }
-}
-
-impl Gauge for Series {
-    fn set(&self, value: f64) {
-        self.record(value);
-    }
-}
-
-impl Histogram for Series {
-    fn observe(&self, value: f64) {
-        self.record(value);
-    }
-}
-
 #[tokio::test(start_paused = true)]
 async fn metrics_of_lists_and_watches_have_the_names_of_client_go() {
     let server = ScriptedServer::new(|request, before| match (request.watch, before) {
@@ -229,32 +180,23 @@ async fn metrics_of_lists_and_watches_have_the_names_of_client_go() {
         (true, 1) => Reply::Watch(Vec::<Value>::new()),
         (true, _) => Reply::OpenWatch(vec![event("MODIFIED", "a", "1234567890123456790")]),
     });
-    let recorded = RecordedMetrics::default();
-    let config = Config::default().metrics(Arc::new(recorded.clone()));
+    let metrics = Metrics::default();
+    let config = Config::default().metrics(metrics.clone());
     start_reflector(&server, config)
         .expect_events(&["all a b @10", "a @1234567890123456789", "a @1234567890123456790"])
         .await;
-    let lines = recorded.0.lock().unwrap().clone();
-    let name = r#"[("name", "configmaps")]"#;
-    let failing = r#"reflector_failing[("name", "configmaps"), ("namespace", "default")]"#;
-    let expected = [
-        format!("{failing} 0"),
-        format!("reflector_lists_total{name} 1"),
-        format!("reflector_list_duration_seconds{name} 0"),
-        format!("reflector_items_per_list{name} 2"),
-        format!("reflector_last_resource_version{name} 10"),
-        format!("reflector_last_resource_version{name} 567890123456789"),
-        format!("reflector_watches_total{name} 1"),
-        format!("reflector_watch_duration_seconds{name} 0"),
-        format!("reflector_items_per_watch{name} 1"),
-        format!("reflector_watches_total{name} 1"),
-        format!("reflector_watch_duration_seconds{name} 0"),
-        format!("reflector_items_per_watch{name} 0"),
-        format!("{failing} 1"),
-        format!("reflector_short_watches_total{name} 1"),
-        format!("{failing} 0"),
-        format!("reflector_last_resource_version{name} 567890123456790"),
-        format!("{failing} 0"),
-    ];
-    assert_eq!(lines, expected);
+    let name = r#"{name="configmaps"}"#;
+    for (series, expected) in [
+        ("reflector_lists_total", 1.0),
+        ("reflector_list_duration_seconds_count", 1.0),
+        ("reflector_items_per_list_sum", 2.0),
+        ("reflector_watches_total", 2.0),
+        ("reflector_watch_duration_seconds_count", 2.0),
+        ("reflector_items_per_watch_sum", 1.0),
+        ("reflector_short_watches_total", 1.0),
+        ("reflector_last_resource_version", 567_890_123_456_790.0),
+    ] {
+        assert_eq!(value(&metrics, &format!("{series}{name}")), Some(expected), "{series}");
+    }
+    assert_eq!(value(&metrics, r#"reflector_failing{name="configmaps",namespace="default"}"#), Some(0.0));
 }

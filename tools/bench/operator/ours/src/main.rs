@@ -2,7 +2,7 @@
 
 mod reconciler;
 
-use std::{io, sync::Arc};
+use std::io;
 
 use anyhow::Result;
 use kubewright_manager::{
@@ -11,7 +11,7 @@ use kubewright_manager::{
 };
 use kubewright_runtime::{
     kube::Config,
-    metrics::{MetricsProvider, PrometheusMetrics, client_with_metrics},
+    metrics::{Metrics, client_with_metrics},
 };
 use logger_client::{Clientset, SharedInformerFactory};
 use tracing_subscriber::filter::LevelFilter;
@@ -19,19 +19,17 @@ use tracing_subscriber::filter::LevelFilter;
 #[tokio::main]
 async fn main() -> Result<()> {
     tracing_subscriber::fmt().with_max_level(LevelFilter::INFO).with_writer(io::stderr).init();
-    let prometheus = PrometheusMetrics::default();
-    let metrics: Arc<dyn MetricsProvider> = Arc::new(prometheus.clone());
-    let config = Config::infer().await?;
-    let client = client_with_metrics(config.clone(), Arc::clone(&metrics))?;
-    let reflector_metrics = Arc::clone(&metrics);
+    let (config, metrics) = (Config::infer().await?, Metrics::default());
+    let client = client_with_metrics(config.clone(), metrics.clone())?;
+    let reflector_metrics = metrics.clone();
     let informers = SharedInformerFactory::with(&Clientset::new(client.clone()), |options| {
         options.defaults(|config| config.reflector(|reflector| reflector.metrics(reflector_metrics)))
     });
-    let controller = reconciler::controller(&informers, Arc::clone(&metrics));
+    let controller = reconciler::controller(&informers, metrics.clone());
 
-    let manager = Manager::for_config(config)?.metrics(metrics);
+    let manager = Manager::for_config(config)?.metrics(metrics.clone());
     // No program requests the metrics or the health.
-    let router = Router::new().health(manager.health()).get("/metrics", MetricsHandler::from(prometheus));
+    let router = Router::new().health(manager.health()).get("/metrics", MetricsHandler::from(metrics));
     let server = Server::bind(ServerConfig::new("http", 0), router)?;
     let manager = manager
         .add(Replicas::All, "http", server)

@@ -7,7 +7,7 @@ use kubewright_apply::core_v1::ConfigMapApply;
 use kubewright_runtime::{
     Controller, Error, ReconcileContext,
     controller::{Predicate, Watch},
-    metrics::MetricsProvider,
+    metrics::Metrics,
 };
 use logger_client::SharedInformerFactory;
 use logger_types::v2::{Logger, LoggerState, LoggerStatus};
@@ -16,7 +16,7 @@ use logger_types::v2::{Logger, LoggerState, LoggerStatus};
 const WORKERS: usize = 4;
 
 /// Creates the controller of Loggers, which owns ConfigMaps.
-pub(crate) fn controller(informers: &SharedInformerFactory, metrics: Arc<dyn MetricsProvider>) -> Controller {
+pub(crate) fn controller(informers: &SharedInformerFactory, metrics: Metrics) -> Controller {
     let loggers = Watch::new(&informers.example_v2().loggers()).with_predicate(Predicate::generation_changed());
     Controller::new("loggers", loggers)
         .owns(&informers.factory().informer::<ConfigMap>())

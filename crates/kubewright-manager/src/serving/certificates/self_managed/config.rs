@@ -1,10 +1,10 @@
 //! The options of self-managed certificates.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use http::Uri;
 use kubewright_core::description::{AdmissionType, OperatorDescription, WebhookNames};
-use kubewright_runtime::metrics::{MetricsProvider, NoopMetrics};
+use kubewright_runtime::metrics::Metrics;
 
 use super::{error::SelfManagedError, rotation::Policy};
 
@@ -47,7 +47,7 @@ pub struct SelfManagedConfig {
     pub(super) policy: Policy,
     /// The interval in which the leader reads the objects with a CA bundle.
     pub(super) poll_interval: Duration,
-    pub(super) metrics: Arc<dyn MetricsProvider>,
+    pub(super) metrics: Metrics,
 }
 
 impl SelfManagedConfig {
@@ -86,7 +86,7 @@ impl SelfManagedConfig {
             publication_delay: MINUTE / 2,
             retention: DAY,
         };
-        let (poll_interval, metrics) = (Duration::from_secs(10), Arc::new(NoopMetrics));
+        let (poll_interval, metrics) = (Duration::from_secs(10), Metrics::default());
         let targets = TargetNames::default();
         SelfManagedConfig { location, host_names, names, targets, policy, poll_interval, metrics }
     }
@@ -141,8 +141,8 @@ impl SelfManagedConfig {
         self
     }
 
-    /// Sets the provider of the metrics; none by default.
-    pub fn metrics(mut self, metrics: Arc<dyn MetricsProvider>) -> Self {
+    /// Sets where the metrics are collected; nowhere by default.
+    pub fn metrics(mut self, metrics: Metrics) -> Self {
         self.metrics = metrics;
         self
     }

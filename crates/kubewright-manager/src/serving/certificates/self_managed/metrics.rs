@@ -1,9 +1,7 @@
 //! The metrics of self-managed certificates.
 
-use std::sync::Arc;
-
 use jiff::Timestamp;
-use kubewright_runtime::metrics::{Counter, Gauge, Metric, MetricsProvider};
+use kubewright_runtime::metrics::{Counter, Gauge, Metric, Metrics};
 
 const AUTHORITY_EXPIRATION: Metric = Metric {
     name: "webhook_certificate_authority_expiration_timestamp_seconds",
@@ -19,18 +17,19 @@ const ERRORS: Metric = Metric {
 };
 
 /// The metrics of one set of certificates.
-pub(super) struct Metrics {
-    authority_expiration: Arc<dyn Gauge>,
-    changes: Arc<dyn Counter>,
-    errors: Arc<dyn Counter>,
+pub(super) struct RotationMetrics {
+    authority_expiration: Gauge,
+    changes: Counter,
+    errors: Counter,
 }
 
-impl Metrics {
-    pub(super) fn new(metrics: &dyn MetricsProvider) -> Self {
+impl RotationMetrics {
+    pub(super) fn new(metrics: &Metrics) -> Self {
         let authority_expiration = metrics.gauge(AUTHORITY_EXPIRATION, &[]);
         // Until there is one, it is not compared with a time.
         authority_expiration.set(f64::NAN);
-        Metrics { authority_expiration, changes: metrics.counter(CHANGES, &[]), errors: metrics.counter(ERRORS, &[]) }
+        let (changes, errors) = (metrics.counter(CHANGES, &[]), metrics.counter(ERRORS, &[]));
+        RotationMetrics { authority_expiration, changes, errors }
     }
 
     pub(super) fn observe_authority(&self, not_after: Timestamp) {
@@ -38,10 +37,10 @@ impl Metrics {
     }
 
     pub(super) fn changed(&self) {
-        self.changes.add(1);
+        self.changes.inc();
     }
 
     pub(super) fn failed(&self) {
-        self.errors.add(1);
+        self.errors.inc();
     }
 }
