@@ -4,6 +4,7 @@ mod daemon_set;
 mod deployment;
 mod disruption_budget;
 mod environment;
+mod network_policy;
 mod pod;
 mod service;
 mod stateful_set;
@@ -11,6 +12,7 @@ mod stateful_set;
 use kubewright_apply::{
     apps_v1::{DaemonSetApply, DeploymentApply, StatefulSetApply},
     core_v1::ServiceApply,
+    networking_v1::NetworkPolicyApply,
     policy_v1::PodDisruptionBudgetApply,
 };
 use logger_types::v2::{Logger, LoggerSpec, LoggerWorkload};
@@ -28,6 +30,8 @@ pub struct AgentOptions {
     pub image: String,
     /// How long an agent stays on a node that does not respond, in seconds.
     pub toleration_seconds: u32,
+    /// The namespace of the operator, which requests the reports of agents.
+    pub operator_namespace: String,
 }
 
 /// The desired children of a Logger. Children of these kinds that are not in it are deleted; former workloads, when the
@@ -39,6 +43,7 @@ pub struct AgentOptions {
 /// - agents are spread over zones and over nodes, and a rollout of a Deployment or a DaemonSet starts a new agent
 ///   before it stops an old one;
 /// - the disruption budget never prevents the eviction of an agent that is not ready, nor that of a single one;
+/// - if the Logger names peers, only these and the operator can connect to its agents, which connect to nothing;
 /// - agents have no credentials for the API server, and meet the Pod security standard `restricted`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Children {
@@ -46,6 +51,8 @@ pub struct Children {
     pub workload: WorkloadApply,
     /// The address for ingestion.
     pub service: ServiceApply,
+    /// Restricts who can connect to the agents; none if the Logger names no peers.
+    pub network_policy: Option<NetworkPolicyApply>,
     /// Limits the evictions of agents; none without agents, and none for agents of nodes, which a drain does not evict.
     pub disruption_budget: Option<PodDisruptionBudgetApply>,
 }
@@ -75,10 +82,12 @@ pub fn desired(logger: &Logger, agent: &AgentOptions) -> Children {
             WorkloadApply::StatefulSet(Box::new(stateful_set::stateful_set(&names, spec, replicas, agent)))
         }
     };
+    let peers = spec.source.as_ref().and_then(|source| source.from.as_deref());
     let has_budget = replicas > 0 && !is_per_node(spec);
     Children {
         workload,
         service: service::service(&names),
+        network_policy: peers.map(|peers| network_policy::network_policy(&names, peers, agent)),
         disruption_budget: has_budget.then(|| disruption_budget::disruption_budget(&names, replicas)),
     }
 }

@@ -3,6 +3,7 @@
 use k8s_openapi::api::{
     apps::v1::{DaemonSet, Deployment, ReplicaSet, StatefulSet},
     core::v1::{Pod, Service},
+    networking::v1::NetworkPolicy,
     policy::v1::PodDisruptionBudget,
 };
 use kubewright_manager::{Operator, Replicas, Setup};
@@ -91,6 +92,7 @@ fn select_children(builder: InformerFactoryBuilder) -> InformerFactoryBuilder {
     let builder = select::<DaemonSet>(builder, MANAGED_BY_LABEL, CONTROLLER);
     let builder = select::<StatefulSet>(builder, MANAGED_BY_LABEL, CONTROLLER);
     let builder = select::<Service>(builder, MANAGED_BY_LABEL, CONTROLLER);
+    let builder = select::<NetworkPolicy>(builder, MANAGED_BY_LABEL, CONTROLLER);
     let builder = select::<PodDisruptionBudget>(builder, MANAGED_BY_LABEL, CONTROLLER);
     let builder = select::<PartialObjectMeta<ReplicaSet>>(builder, NAME_LABEL, AGENT);
     select::<Pod>(builder, NAME_LABEL, AGENT)
@@ -108,7 +110,7 @@ fn controller(setup: &Setup<OperatorOptions>) -> Controller {
     let deployments = setup.informer::<Deployment>();
     let deployed = deployments.store();
     let state = State {
-        agent: setup.options().agent(),
+        agent: setup.options().agent(setup.client().default_namespace()),
         pods: pods.store(),
         replica_sets: replica_sets.store(),
         recorder: setup.recorder().clone(),
@@ -120,6 +122,7 @@ fn controller(setup: &Setup<OperatorOptions>) -> Controller {
         .owns(&setup.informer::<DaemonSet>())
         .owns(&setup.informer::<StatefulSet>())
         .owns(&setup.informer::<Service>())
+        .owns(&setup.informer::<NetworkPolicy>())
         .owns(&setup.informer::<PodDisruptionBudget>())
         .watches(&pods, logger_of)
         .watches(&replica_sets, move |replica_set| logger_of_replica_set(replica_set, &deployed))

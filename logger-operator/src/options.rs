@@ -49,7 +49,11 @@ impl OperatorOptions {
         self.default_logger_namespace.clone().or_else(first).unwrap_or_else(|| DEFAULT_NAMESPACE.to_owned())
     }
 
-    pub(crate) fn agent(&self) -> AgentOptions {
-        AgentOptions { image: self.agent_image.clone(), toleration_seconds: self.agent_toleration_seconds }
+    pub(crate) fn agent(&self, operator_namespace: &str) -> AgentOptions {
+        AgentOptions {
+            image: self.agent_image.clone(),
+            toleration_seconds: self.agent_toleration_seconds,
+            operator_namespace: operator_namespace.to_owned(),
+        }
     }
 }

@@ -178,6 +178,10 @@ async fn apply_children(logger: &Logger, ctx: &ReconcileContext<State>) -> Resul
     let desired = children::desired(logger, &ctx.agent);
     let mut children = Children { logger, ctx, taken: Vec::new(), rejection: None };
     let service = children.apply("Service", desired.service).await?;
+    let network_policy = match desired.network_policy {
+        Some(policy) => children.apply("NetworkPolicy", policy).await?,
+        None => None,
+    };
     let disruption_budget = match desired.disruption_budget {
         Some(budget) => children.apply("PodDisruptionBudget", budget).await?,
         None => None,
@@ -185,6 +189,7 @@ async fn apply_children(logger: &Logger, ctx: &ReconcileContext<State>) -> Resul
     // The last one: its Pods find the others.
     let workloads = children.apply_workload(desired.workload).await?;
     prune(logger, ctx, service).await?;
+    prune(logger, ctx, network_policy).await?;
     if !is_replacing(logger, ctx, &workloads) {
         prune(logger, ctx, disruption_budget.clone()).await?;
         prune(logger, ctx, workloads.deployment.clone()).await?;

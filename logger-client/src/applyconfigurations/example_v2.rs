@@ -200,6 +200,10 @@ pub struct LoggerSourceApply {
     /// The sources whose records are accepted. Defaults to all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accept: Option<Vec<RecordSource>>,
+    /// The Pods and addresses that can connect to the instances: a NetworkPolicy permits these and the operator, in
+    /// clusters whose network implements policies. No NetworkPolicy by default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<Vec<kubewright::apply::networking_v1::NetworkPolicyPeerApply>>,
     /// The number of records that an instance accepts per second; further ones are rejected with code 429. Defaults to
     /// 10000.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -217,6 +221,16 @@ impl LoggerSourceApply {
         accept: impl IntoIterator<Item = RecordSource>,
     ) -> Self {
         apply::append(&mut self.accept, accept);
+        self
+    }
+    /// Appends to `from`.
+    pub fn with_from(
+        mut self,
+        from: impl IntoIterator<
+            Item = kubewright::apply::networking_v1::NetworkPolicyPeerApply,
+        >,
+    ) -> Self {
+        apply::append(&mut self.from, from);
         self
     }
     /// Sets `records_per_second`.

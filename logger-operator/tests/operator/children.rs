@@ -16,9 +16,11 @@ fn children(replicas: Option<i32>, image: &str) -> Vec<Value> {
 
 fn children_of(mut logger: Logger, image: &str) -> Vec<Value> {
     logger.metadata.namespace = Some("default".to_owned());
-    let Children { workload, service, disruption_budget } =
-        desired(&logger, &AgentOptions { image: image.to_owned(), toleration_seconds: 30 });
+    let operator_namespace = "operators".to_owned();
+    let agent = AgentOptions { image: image.to_owned(), toleration_seconds: 30, operator_namespace };
+    let Children { workload, service, network_policy, disruption_budget } = desired(&logger, &agent);
     let mut all = vec![serde_json::to_value(workload).unwrap(), serde_json::to_value(service).unwrap()];
+    all.extend(network_policy.map(|policy| serde_json::to_value(policy).unwrap()));
     all.extend(disruption_budget.map(|budget| serde_json::to_value(budget).unwrap()));
     all
 }
@@ -48,7 +50,12 @@ fn children_equal_the_golden_files() {
         "rotation": {"maxSize": "8Mi", "maxAge": "30m", "retention": {"maxSize": "9Gi", "maxAge": "720h"}},
         "storage": {"volumeClaim": {"storageClassName": "fast", "size": "10Gi"}},
     });
-    let others = [("per-node", per_node), ("volume-claim", volume_claim)];
+    let peers = json!({"source": {"from": [
+        {"podSelector": {"matchLabels": {"app": "shop"}}},
+        {"namespaceSelector": {"matchExpressions": [{"key": "team", "operator": "In", "values": ["a"]}]}},
+        {"ipBlock": {"cidr": "10.0.0.0/24", "except": ["10.0.0.7/32"]}},
+    ]}});
+    let others = [("per-node", per_node), ("volume-claim", volume_claim), ("peers", peers)];
     let others = others.map(|(name, fields)| (name.to_owned(), children_with(fields)));
     for (name, actual) in with_replicas.into_iter().chain(others) {
         let directory = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap()).join("tests/golden");

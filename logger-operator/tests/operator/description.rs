@@ -29,6 +29,7 @@ fn permissions_follow_from_what_is_registered() {
         ("loggers/finalizers", "update"),
         ("deployments", "create"),
         ("services", "patch"),
+        ("networkpolicies", "patch"),
         ("poddisruptionbudgets", "delete"),
         ("pods", "list"),
         ("events", "create"),

@@ -10,6 +10,7 @@ use k8s_openapi::{
     api::{
         apps::v1::{DaemonSet, Deployment, StatefulSet},
         coordination::v1::Lease,
+        networking::v1::NetworkPolicy,
     },
 };
 use kubewright_apiserver::{ApiServer, Coverage, CoverageReport, Fakeable};
@@ -171,6 +172,16 @@ impl Scenario {
         self.replace_workload::<Deployment, StatefulSet>(json!({"storage": null}), replicas).await;
     }
 
+    /// Names peers of `audit`, and none again.
+    async fn restrict_clients(&self) {
+        let policies = Api::<NetworkPolicy>::namespaced(self.server.client(), self.loggers.namespace().unwrap());
+        for (source, exists) in [(json!({"from": [{"podSelector": {}}]}), true), (Value::Null, false)] {
+            let patch = Patch::Merge(json!({"spec": {"source": source}}));
+            self.loggers.patch("audit", &PatchParams::default(), &patch).await.unwrap();
+            wait(|| async { policies.get_opt(&child("audit")).await.unwrap().is_some() == exists }).await;
+        }
+    }
+
     async fn wait_for_default_logger(&self) {
         wait(|| async { self.loggers.get_opt(DEFAULT_LOGGER).await.unwrap().is_some() }).await;
     }
@@ -190,6 +201,7 @@ impl Scenario {
         for replicas in [0, 2, 0, 2] {
             self.scale("audit", replicas).await;
         }
+        self.restrict_clients().await;
         self.replace_workloads().await;
         self.delete("audit").await;
         self.wait_for_deployment("audit", false).await;

@@ -4,6 +4,7 @@ use k8s_openapi::{
     NamespaceResourceScope,
     api::{
         apps::v1::{DaemonSet, Deployment, StatefulSet},
+        networking::v1::NetworkPolicy,
         policy::v1::PodDisruptionBudget,
     },
 };
@@ -124,4 +125,22 @@ async fn a_claim_of_agents_of_nodes_is_rejected() {
     let patch = Patch::Merge(json!({"spec": spec}));
     let error = cluster.api::<Logger>().patch("audit", &PatchParams::default(), &patch).await.unwrap_err();
     assert!(error.to_string().contains("a volume claim needs the placement Spread"), "{error}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_logger_with_peers_has_a_network_policy() {
+    let cluster = Cluster::new();
+    let operator = cluster.operator();
+    cluster.create(&logger("audit")).await;
+    cluster.wait_for_workload(LoggerWorkload::Deployment).await;
+    assert!(!cluster.exists::<NetworkPolicy>().await, "the address of the API server is not known");
+
+    cluster.change(json!({"source": {"from": [{"podSelector": {"matchLabels": {"app": "shop"}}}]}})).await;
+    let policy = cluster.wait::<NetworkPolicy>(&child("audit"), |child| child.is_some()).await.unwrap();
+    let rule = &policy.spec.unwrap().ingress.unwrap()[0];
+    assert_eq!(rule.from.as_ref().unwrap().len(), 2, "the peer, and the operator");
+
+    cluster.change(json!({"source": null})).await;
+    cluster.wait::<NetworkPolicy>(&child("audit"), |child| child.is_none()).await;
+    operator.stop().await;
 }

@@ -1,7 +1,7 @@
 //! The Logger kind.
 
 use k8s_openapi::{
-    api::core::v1::ResourceRequirements,
+    api::{core::v1::ResourceRequirements, networking::v1::NetworkPolicyPeer},
     apimachinery::pkg::{
         api::resource::Quantity,
         apis::meta::v1::{Condition, ListMeta, ObjectMeta},
@@ -90,6 +90,10 @@ pub struct LoggerSource {
     /// The sources whose records are accepted. Defaults to all.
     #[schema(list_type = set, items = 1..)]
     pub accept: Option<Vec<RecordSource>>,
+    /// The Pods and addresses that can connect to the instances: a NetworkPolicy permits these and the operator, in
+    /// clusters whose network implements policies. No NetworkPolicy by default.
+    #[schema(items = 1..)]
+    pub from: Option<Vec<NetworkPolicyPeer>>,
     /// The number of records that an instance accepts per second; further ones are rejected with code 429. Defaults to
     /// 10000.
     #[schema(min = 1)]

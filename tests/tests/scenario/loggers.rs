@@ -7,6 +7,7 @@ use k8s_openapi::{
     api::{
         apps::v1::Deployment,
         core::v1::{ContainerStatus, Pod},
+        networking::v1::NetworkPolicy,
     },
 };
 use kube::{
@@ -110,9 +111,11 @@ pub(crate) struct Changing {
 }
 
 impl Changing {
-    /// Creates a Logger of two agents.
+    /// Creates a Logger of two agents, to which every Pod can connect.
     pub(crate) async fn create(loggers: &Loggers) -> Result<Self, Error> {
-        Ok(Changing { names: loggers.create("audit", 2).await?, interval: INTERVALS[0] })
+        let names = loggers.create("audit", 2).await?;
+        loggers.patch(names.logger(), json!({"source": {"from": [{"namespaceSelector": {}}]}})).await?;
+        Ok(Changing { names, interval: INTERVALS[0] })
     }
 
     /// Returns what an observer observes.
@@ -127,7 +130,7 @@ impl Changing {
         loggers.patch(self.names.logger(), json!({"interval": self.interval})).await
     }
 
-    /// Changes the template, and waits until all agents are replaced.
+    /// Changes the template, and waits until all agents are replaced. They have a NetworkPolicy.
     pub(crate) async fn roll_out(&mut self, loggers: &Loggers) -> Result<(), Error> {
         self.change(loggers).await?;
         let (api, expected) = (loggers.api::<Deployment>(), format!("\"{}\"", self.interval));
@@ -137,7 +140,10 @@ impl Changing {
             Ok(text.is_some_and(|text| text.contains(&expected)).then_some(()))
         })
         .await?;
-        loggers.wait_for_rollout(&self.names).await
+        loggers.wait_for_rollout(&self.names).await?;
+        let policies = loggers.api::<NetworkPolicy>();
+        wait("the network policy", async || Ok(policies.get_opt(self.names.child()).await.ok().flatten().map(drop)))
+            .await
     }
 }
 
