@@ -41,10 +41,15 @@ impl Pattern {
         Ok(Self { regex: compiled.map(|(regex, _)| regex), size })
     }
 
+    /// Whether the pattern can be run here. Some can be run by Go only, because of their size or an unknown script.
+    pub fn is_enforced(&self) -> bool {
+        self.regex.is_some()
+    }
+
     /// Whether the pattern matches anywhere in a text.
     ///
-    /// A pattern that only Go can run, because of its size or an unknown script, matches every text. `\B` uses the word
-    /// characters of Unicode, where Go uses those of ASCII.
+    /// A pattern that is not [enforced](Self::is_enforced) matches every text. `\B` uses the word characters of Unicode,
+    /// where Go uses those of ASCII.
     pub fn is_match(&self, text: &str) -> bool {
         self.regex.as_ref().is_none_or(|regex| regex.is_match(text))
     }

@@ -61,6 +61,17 @@ fn unknown_fields_are_warnings_and_wrong_types_are_errors() {
     assert_eq!(errors[0].error_type, ErrorType::BadRequest);
 }
 
+#[test]
+fn a_pattern_that_cannot_be_enforced_is_a_warning_once() {
+    let string = json!({ "type": "string", "pattern": r"^(\pL\pS\pP\pM){1000}$" });
+    let schema = json!({ "type": "object", "properties": { "a": string, "b": string } });
+    let errors = validate(&crd(&schema));
+    assert_eq!(errors.len(), 1, "{errors:#?}");
+    assert!(!errors[0].is_error());
+    assert!(errors[0].to_string().contains("is too large to be enforced here"), "{}", errors[0]);
+    assert!(validate_update(&crd(&schema), &crd(&schema)).is_empty(), "the old definition has it");
+}
+
 fn lint_warnings(version: Value) -> Vec<String> {
     let mut crd = crd(&json!({ "type": "object", "properties": {
         "spec": { "type": "object", "properties": {

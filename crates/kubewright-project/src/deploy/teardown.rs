@@ -13,7 +13,8 @@ use super::{
 pub(super) fn custom_resources(kubectl: &Kubectl, definitions: &[Value], timeout: &Timeout) -> Result<(), DeployError> {
     let timeout = format!("--timeout={timeout}");
     for definition in definitions {
-        let mut args = vec!["delete", name(definition), "--all", "--wait=true", &timeout];
+        let resource = resource(definition);
+        let mut args = vec!["delete", &resource, "--all", "--wait=true", &timeout];
         args.extend(all_namespaces(definition));
         if let Err(error) = kubectl.show(&args) {
             let objects = remaining(kubectl, definition)?;
@@ -21,6 +22,17 @@ pub(super) fn custom_resources(kubectl: &Kubectl, definitions: &[Value], timeout
         }
     }
     Ok(())
+}
+
+/// Returns the resource of a definition with its stored version. Without the version, kubectl takes the first label of
+/// the group `v1.apps` for one, and so `deployments.v1.apps` for the Deployments of Kubernetes.
+fn resource(definition: &Value) -> String {
+    let spec = &definition["spec"];
+    let stored = spec["versions"].as_array().into_iter().flatten().find(|version| version["storage"] == true);
+    let [plural, version, group] =
+        [&spec["names"]["plural"], stored.map_or(&Value::Null, |stored| &stored["name"]), &spec["group"]]
+            .map(|value| value.as_str().unwrap_or_default());
+    format!("{plural}.{version}.{group}")
 }
 
 fn is_namespaced(definition: &Value) -> bool {
@@ -33,7 +45,8 @@ fn all_namespaces(definition: &Value) -> Option<&'static str> {
 
 /// Returns the custom resources that still exist, with their finalizers.
 fn remaining(kubectl: &Kubectl, definition: &Value) -> Result<Vec<String>, DeployError> {
-    let mut args = vec!["get", name(definition), "--output=json"];
+    let resource = resource(definition);
+    let mut args = vec!["get", &resource, "--output=json"];
     args.extend(all_namespaces(definition));
     let objects = kubectl.json(&args)?.map_or_else(Vec::new, items);
     Ok(objects.iter().map(with_finalizers).collect())
@@ -56,7 +69,7 @@ pub(super) fn contains_custom_resources(
 ) -> Result<bool, DeployError> {
     let namespace = format!("--namespace={namespace}");
     for definition in definitions.iter().filter(|definition| is_namespaced(definition)) {
-        if !kubectl.run(&["get", name(definition), &namespace, "--output=name"])?.trim().is_empty() {
+        if !kubectl.run(&["get", &resource(definition), &namespace, "--output=name"])?.trim().is_empty() {
             return Ok(true);
         }
     }
@@ -101,4 +114,18 @@ fn reasons(namespace: &Value) -> Vec<String> {
     let conditions = namespace["status"]["conditions"].as_array().into_iter().flatten();
     let unmet = conditions.filter(|condition| condition["status"] == "True");
     unmet.filter_map(|condition| condition["message"].as_str()).map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_resource_has_the_stored_version() {
+        let versions = json!([{"name": "v1", "storage": false}, {"name": "v2", "storage": true}]);
+        let spec = json!({"group": "v1.apps", "names": {"plural": "deployments"}, "versions": versions});
+        assert_eq!(resource(&json!({ "spec": spec })), "deployments.v2.v1.apps");
+    }
 }

@@ -25,7 +25,7 @@ pub(super) fn place_pod(object: &mut Template, pod: &str, helpers: Helpers<'_>) 
     }
     let container = object.map_at(&format!("{pod}/containers/0"))?;
     container.set("image", helpers.image());
-    let pull_policy = Template::pipeline(".Values.image.pullPolicy").only_if(".Values.image.pullPolicy");
+    let pull_policy = Template::pipeline(".Values.image.pullPolicy | quote").only_if(".Values.image.pullPolicy");
     container.set("imagePullPolicy", pull_policy);
     container.set("resources", Template::With(".Values.resources".to_owned()));
     Ok(())

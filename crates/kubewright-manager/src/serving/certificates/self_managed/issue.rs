@@ -75,6 +75,7 @@ fn authority(name: &str) -> CertificateParams {
     params.distinguished_name.push(DnType::CommonName, name);
     params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
     params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::DigitalSignature];
+    params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
     params
 }
 
@@ -112,6 +113,15 @@ mod tests {
         let verifier = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider).build().unwrap();
         let name = ServerName::try_from(name).unwrap();
         verifier.verify_server_cert(&der(&leaf.certificate.pem), &[], &name, &[], UnixTime::now()).map(drop)
+    }
+
+    #[test]
+    fn an_authority_signs_certificates_of_servers_only() {
+        let authority = Rcgen.authority(Timestamp::now(), Duration::from_hours(1)).unwrap();
+        let authority = der(&authority.certificate.pem);
+        let (_, parsed) = x509_parser::parse_x509_certificate(&authority).unwrap();
+        let usage = parsed.extended_key_usage().unwrap().unwrap().value;
+        assert!(usage.server_auth && !usage.client_auth && !usage.any);
     }
 
     #[test]
