@@ -74,10 +74,10 @@ pub struct RunOptions {
     accept: Vec<Source>,
     /// A file with the tokens of API servers, one on each line. Audit events without a token are rejected with code
     /// 401.
-    #[arg(long, env = "LOGGER_AUDIT_TOKEN_FILE", value_name = "FILE")]
+    #[arg(long, env = env::AUDIT_TOKEN_FILE, value_name = "FILE")]
     audit_token_file: Option<PathBuf>,
     /// A file with the tokens of applications, one on each line. Records without a token are rejected with code 401.
-    #[arg(long, env = "LOGGER_ACTIVITY_TOKEN_FILE", value_name = "FILE")]
+    #[arg(long, env = env::ACTIVITY_TOKEN_FILE, value_name = "FILE")]
     activity_token_file: Option<PathBuf>,
     /// The size from which a file is closed: bytes, or a quantity such as `16Mi`.
     #[arg(long, env = env::SEGMENT_BYTES, default_value = "16Mi", value_parser = parse_bytes)]

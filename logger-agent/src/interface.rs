@@ -32,6 +32,10 @@ pub mod env {
     pub const ACCEPT: &str = "LOGGER_ACCEPT";
     /// The number of records per second.
     pub const RECORDS_PER_SECOND: &str = "LOGGER_RECORDS_PER_SECOND";
+    /// The file with the tokens of clients that send audit events.
+    pub const AUDIT_TOKEN_FILE: &str = "LOGGER_AUDIT_TOKEN_FILE";
+    /// The file with the tokens of clients that send records of applications.
+    pub const ACTIVITY_TOKEN_FILE: &str = "LOGGER_ACTIVITY_TOKEN_FILE";
     /// The size from which a file is closed, in bytes.
     pub const SEGMENT_BYTES: &str = "LOGGER_SEGMENT_BYTES";
     /// The age from which a file is closed, such as `1h`.

@@ -8,6 +8,7 @@ mod network_policy;
 mod pod;
 mod service;
 mod stateful_set;
+mod tokens;
 
 use kubewright_apply::{
     apps_v1::{DaemonSetApply, DeploymentApply, StatefulSetApply},

@@ -204,6 +204,13 @@ pub struct LoggerSourceApply {
     /// clusters whose network implements policies. No NetworkPolicy by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<Vec<kubewright::apply::networking_v1::NetworkPolicyPeerApply>>,
+    /// The bearer tokens of the clients that send audit events, one on each line of this key of a Secret. Instances read
+    /// them when they start. Without it, every client that can connect is accepted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub audit_tokens: Option<kubewright::apply::core_v1::SecretKeySelectorApply>,
+    /// The bearer tokens of the clients that send records of applications, as `auditTokens`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub activity_tokens: Option<kubewright::apply::core_v1::SecretKeySelectorApply>,
     /// The number of records that an instance accepts per second; further ones are rejected with code 429. Defaults to
     /// 10000.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -231,6 +238,22 @@ impl LoggerSourceApply {
         >,
     ) -> Self {
         apply::append(&mut self.from, from);
+        self
+    }
+    /// Sets `audit_tokens`.
+    pub fn with_audit_tokens(
+        mut self,
+        audit_tokens: kubewright::apply::core_v1::SecretKeySelectorApply,
+    ) -> Self {
+        self.audit_tokens = Some(audit_tokens);
+        self
+    }
+    /// Sets `activity_tokens`.
+    pub fn with_activity_tokens(
+        mut self,
+        activity_tokens: kubewright::apply::core_v1::SecretKeySelectorApply,
+    ) -> Self {
+        self.activity_tokens = Some(activity_tokens);
         self
     }
     /// Sets `records_per_second`.

@@ -4,6 +4,7 @@ use kubewright_apply::core_v1::{EnvVarApply, EnvVarSourceApply, ObjectFieldSelec
 use logger_agent::interface::{PORT, env};
 use logger_types::v2::{LoggerDurability, LoggerRotation, LoggerSource, LoggerSpec, RecordSource};
 
+use super::tokens;
 use crate::spec::bytes;
 
 /// The directory of the files.
@@ -22,6 +23,7 @@ pub(super) fn environment(spec: &LoggerSpec) -> Vec<EnvVarApply> {
     ];
     variables.extend(spec.durability.map(|durability| variable(env::DURABILITY, durability_name(durability))));
     variables.extend(spec.source.iter().flat_map(source));
+    variables.extend(tokens::variables(spec).map(|(name, file)| variable(name, file)));
     variables.extend(spec.rotation.iter().flat_map(rotation));
     variables
 }

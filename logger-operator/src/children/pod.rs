@@ -19,7 +19,7 @@ use logger_types::v2::{LoggerEmptyDir, LoggerSpec, LoggerWorkload};
 use super::{
     AgentOptions, PORT_NAME,
     environment::{DIRECTORY, environment},
-    workload_kind,
+    tokens, workload_kind,
 };
 use crate::names::{LOGGER_ANNOTATION, Names};
 
@@ -79,10 +79,8 @@ fn pod(spec: &LoggerSpec, agent: &AgentOptions) -> PodSpecApply {
                 .with_seccomp_profile(SeccompProfileApply::new().with_type("RuntimeDefault")),
         )
         .with_termination_grace_period_seconds(GRACE_PERIOD_SECONDS);
-    match volume(spec) {
-        Some(volume) => pod.with_volumes([volume]),
-        None => pod,
-    }
+    let volumes: Vec<_> = volume(spec).into_iter().chain(tokens::volume(spec)).collect();
+    if volumes.is_empty() { pod } else { pod.with_volumes(volumes) }
 }
 
 /// Returns the volume of the files, unless a claim of the agent is one.
@@ -124,6 +122,7 @@ fn spread(
 
 fn container(spec: &LoggerSpec, agent: &AgentOptions) -> ContainerApply {
     let port = ContainerPortApply::new().with_name(PORT_NAME).with_container_port(i32::from(PORT)).with_protocol("TCP");
+    let files = VolumeMountApply::new().with_name(VOLUME).with_mount_path(DIRECTORY);
     ContainerApply::new()
         .with_name(CONTAINER)
         .with_image(agent.image.as_str())
@@ -141,7 +140,7 @@ fn container(spec: &LoggerSpec, agent: &AgentOptions) -> ContainerApply {
         )
         // The error of an agent that ends is in the status of its Pod.
         .with_termination_message_policy("FallbackToLogsOnError")
-        .with_volume_mounts([VolumeMountApply::new().with_name(VOLUME).with_mount_path(DIRECTORY)])
+        .with_volume_mounts([files].into_iter().chain(tokens::mount(spec)))
 }
 
 fn probe(endpoint: &str) -> ProbeApply {

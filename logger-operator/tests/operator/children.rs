@@ -55,7 +55,11 @@ fn children_equal_the_golden_files() {
         {"namespaceSelector": {"matchExpressions": [{"key": "team", "operator": "In", "values": ["a"]}]}},
         {"ipBlock": {"cidr": "10.0.0.0/24", "except": ["10.0.0.7/32"]}},
     ]}});
-    let others = [("per-node", per_node), ("volume-claim", volume_claim), ("peers", peers)];
+    let tokens = json!({"storage": {"volumeClaim": {"size": "10Gi"}}, "source": {
+        "auditTokens": {"name": "api-server", "key": "token"},
+        "activityTokens": {"name": "shops", "key": "tokens", "optional": true},
+    }});
+    let others = [("per-node", per_node), ("volume-claim", volume_claim), ("peers", peers), ("tokens", tokens)];
     let others = others.map(|(name, fields)| (name.to_owned(), children_with(fields)));
     for (name, actual) in with_replicas.into_iter().chain(others) {
         let directory = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap()).join("tests/golden");

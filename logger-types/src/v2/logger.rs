@@ -1,7 +1,10 @@
 //! The Logger kind.
 
 use k8s_openapi::{
-    api::{core::v1::ResourceRequirements, networking::v1::NetworkPolicyPeer},
+    api::{
+        core::v1::{ResourceRequirements, SecretKeySelector},
+        networking::v1::NetworkPolicyPeer,
+    },
     apimachinery::pkg::{
         api::resource::Quantity,
         apis::meta::v1::{Condition, ListMeta, ObjectMeta},
@@ -94,6 +97,11 @@ pub struct LoggerSource {
     /// clusters whose network implements policies. No NetworkPolicy by default.
     #[schema(items = 1..)]
     pub from: Option<Vec<NetworkPolicyPeer>>,
+    /// The bearer tokens of the clients that send audit events, one on each line of this key of a Secret. Instances read
+    /// them when they start. Without it, every client that can connect is accepted.
+    pub audit_tokens: Option<SecretKeySelector>,
+    /// The bearer tokens of the clients that send records of applications, as `auditTokens`.
+    pub activity_tokens: Option<SecretKeySelector>,
     /// The number of records that an instance accepts per second; further ones are rejected with code 429. Defaults to
     /// 10000.
     #[schema(min = 1)]
