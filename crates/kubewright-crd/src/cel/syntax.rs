@@ -8,6 +8,8 @@ mod literal;
 mod macros;
 pub(crate) mod operator;
 mod parser;
+mod recovery;
+mod token_set;
 
 pub(crate) use ast::{
     ACCUMULATOR, Call, Comprehension, Expr, ExprKind, Id, ListElement, Literal, MapEntry, Select, StructExpr,

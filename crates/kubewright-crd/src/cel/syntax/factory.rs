@@ -5,7 +5,11 @@ use super::{
     error::CelError,
 };
 
+/// The offset of an expression that is not in the source text.
+pub(crate) const NO_LOCATION: usize = usize::MAX;
+
 /// The offsets of the nodes created so far, and the errors reported so far.
+#[derive(Default)]
 pub(crate) struct ExprFactory {
     /// Indexed by node: characters from the start.
     pub(crate) offsets: Vec<usize>,
@@ -13,11 +17,6 @@ pub(crate) struct ExprFactory {
 }
 
 impl ExprFactory {
-    /// Creates a factory that already has the errors of the lexer.
-    pub(crate) fn new(errors: Vec<CelError>) -> Self {
-        ExprFactory { offsets: Vec::new(), errors }
-    }
-
     /// Allocates the number of a node.
     pub(crate) fn next_id(&mut self, offset: usize) -> Id {
         self.offsets.push(offset);
@@ -58,7 +57,15 @@ impl ExprFactory {
 
     /// Reports an error and creates the placeholder for the invalid source text.
     pub(crate) fn report_error(&mut self, offset: usize, message: impl Into<String>) -> Expr {
-        self.errors.push(CelError::at(offset, message));
+        self.errors.push(match offset {
+            NO_LOCATION => CelError::without_location(message),
+            offset => CelError::at(offset, message),
+        });
+        self.unspecified(offset)
+    }
+
+    /// Creates the placeholder for source text with a syntax error.
+    pub(crate) fn unspecified(&mut self, offset: usize) -> Expr {
         self.expr(offset, ExprKind::Unspecified)
     }
 

@@ -1,5 +1,7 @@
 //! Splits source text into tokens.
 
+use std::ops::Range;
+
 use super::error::CelError;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -34,17 +36,27 @@ struct Lexer {
     text: Vec<char>,
     position: usize,
     tokens: Vec<Token>,
-    errors: Vec<CelError>,
+    unrecognized: Vec<Range<usize>>,
 }
 
-/// Splits a text into tokens, the last of which is [`TokenKind::Eof`], and reports characters that form no token.
-pub(crate) fn tokenize(text: &str) -> (Vec<Token>, Vec<CelError>) {
-    let mut lexer = Lexer { text: text.chars().collect(), position: 0, tokens: Vec::new(), errors: Vec::new() };
+/// The tokens of a text, the last of which is [`TokenKind::Eof`].
+pub(crate) struct Tokens {
+    pub(crate) tokens: Vec<Token>,
+    /// The offsets of characters that form no token.
+    pub(crate) unrecognized: Vec<Range<usize>>,
+    /// An error for each of them.
+    pub(crate) errors: Vec<CelError>,
+}
+
+/// Splits a text into tokens, and reports characters that form no token.
+pub(crate) fn tokenize(text: &str) -> Tokens {
+    let mut lexer = Lexer { text: text.chars().collect(), position: 0, tokens: Vec::new(), unrecognized: Vec::new() };
     while lexer.position < lexer.text.len() {
         lexer.advance();
     }
     lexer.push(TokenKind::Eof, 0);
-    (lexer.tokens, lexer.errors)
+    let errors = lexer.unrecognized.iter().map(|range| lexer.unrecognized_error(range)).collect();
+    Tokens { tokens: lexer.tokens, unrecognized: lexer.unrecognized, errors }
 }
 
 impl Lexer {
@@ -96,11 +108,13 @@ impl Lexer {
 
     /// Reports that the next `length` characters form no token, and skips them.
     fn report_unrecognized(&mut self, length: usize) {
-        let text: String = self.text[self.position..self.position + length].iter().collect();
-        let text = text.replace('\n', "\\n").replace('\r', "\\r").replace('\t', "\\t");
-        let message = format!("Syntax error: token recognition error at: '{text}'");
-        self.errors.push(CelError::at(self.position, message));
+        self.unrecognized.push(self.position..self.position + length);
         self.position += length;
+    }
+
+    fn unrecognized_error(&self, range: &Range<usize>) -> CelError {
+        let text: String = self.text[range.clone()].iter().collect();
+        CelError::at(range.start, format!("Syntax error: token recognition error at: '{text}'"))
     }
 
     fn identifier(&mut self) {
@@ -118,7 +132,8 @@ impl Lexer {
         if inner > 0 && self.peek(inner + 1) == Some('`') {
             self.push(TokenKind::EscapedIdent, inner + 2);
         } else {
-            self.report_unrecognized(inner + 1);
+            // As for operators, the character after the name is consumed.
+            self.report_unrecognized((inner + 2).min(self.text.len() - self.position));
         }
     }
 
@@ -194,6 +209,10 @@ impl Lexer {
         let quote = self.peek(prefix);
         if quote.is_some() && (1..3).all(|ahead| self.peek(prefix + ahead) == quote) {
             return self.push(TokenKind::String, prefix + 2);
+        }
+        // The prefix is a name, and the string starts after it.
+        if prefix > 0 {
+            return self.push(TokenKind::Ident, prefix);
         }
         self.report_unrecognized(length.min(self.text.len() - self.position));
     }

@@ -1,13 +1,15 @@
-//! Parses tokens into an expression and expands macros. The error messages are those of cel-go's ANTLR parser.
+//! Parses tokens into an expression and expands macros. The errors are those of cel-go's ANTLR parser.
 
 use kubewright_names::cel::is_reserved;
 
 use super::{
     ast::{Call, Expr, ExprKind, Id, ListElement, Literal, MapEntry, Select, StructExpr, StructField},
     error::CelError,
-    factory::ExprFactory,
-    lexer::{self, Token, TokenKind},
+    factory::{ExprFactory, NO_LOCATION},
+    lexer::{Token, TokenKind},
     literal, macros, operator,
+    recovery::{Aborted, Follow, ParseResult, TokenReader},
+    token_set::TokenSet,
 };
 
 /// The maximum nesting depth of an expression, as in cel-go.
@@ -16,9 +18,14 @@ const MAX_DEPTH: usize = 250;
 /// The maximum length of an expression in characters.
 const MAX_LENGTH: usize = 100_000;
 
-/// The tokens that can start an expression, as error messages list them.
-const EXPRESSION_START: &str =
-    "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
+/// What follows a primary expression, and the suffixes after it.
+const SUFFIXES: Follow = Follow { tokens: TokenSet::DOT.or(TokenSet::LEFT_BRACKET), can_end: true };
+
+/// An expression that is not the last part of its rule.
+const EXPRESSION: Follow = Follow { tokens: TokenSet::EXPRESSION_START, can_end: false };
+
+/// What follows an operand in the operators around it.
+const OPERATORS: TokenSet = TokenSet::AND.or(TokenSet::OR).or(TokenSet::RELATIONS).or(TokenSet::ARITHMETIC);
 
 /// A syntax tree and the offsets of its nodes.
 #[derive(Debug)]
@@ -35,165 +42,109 @@ pub(crate) fn parse(text: &str) -> Result<ParsedExpr, Vec<CelError>> {
         let message = format!("expression code point size exceeds limit: size: {length}, limit {MAX_LENGTH}");
         return Err(vec![CelError::without_location(message)]);
     }
-    let (tokens, errors) = lexer::tokenize(text);
-    let mut parser = Parser { text, tokens, position: 0, factory: ExprFactory::new(errors), depth: 0 };
-    match parser.parse() {
-        Ok(root) if parser.factory.errors.is_empty() => Ok(ParsedExpr { root, offsets: parser.factory.offsets }),
-        _ => Err(parser.factory.errors),
+    let mut parser = Parser { tokens: TokenReader::new(text), factory: ExprFactory::default(), depth: 0 };
+    let parsed = parser.parse();
+    let Parser { tokens, factory, .. } = parser;
+    let mut errors = tokens.errors;
+    match parsed {
+        Ok(root) if errors.is_empty() && factory.errors.is_empty() => Ok(ParsedExpr { root, offsets: factory.offsets }),
+        // cel-go expands macros and reads literals after parsing.
+        Ok(_) => {
+            errors.extend(factory.errors);
+            Err(errors)
+        }
+        Err(Aborted) => Err(errors),
     }
 }
 
-/// Parsing cannot continue. The error is reported.
-struct Aborted;
-
-type ParseResult<T> = Result<T, Aborted>;
-
+/// Each function parses a rule of the grammar. After an error, it returns what it has parsed.
 struct Parser<'a> {
-    text: &'a str,
-    tokens: Vec<Token>,
-    position: usize,
+    tokens: TokenReader<'a>,
     factory: ExprFactory,
     depth: usize,
 }
 
 impl Parser<'_> {
     fn parse(&mut self) -> ParseResult<Expr> {
+        self.tokens.enter(TokenSet::EOF, false);
         let root = self.expr()?;
-        if self.peek().kind != TokenKind::Eof {
-            return Err(self.unexpected("<EOF>"));
-        }
+        self.tokens.exit();
+        self.tokens.expect(35, TokenSet::EOF, Follow { tokens: TokenSet::EMPTY, can_end: false })?;
         Ok(root)
-    }
-
-    fn peek(&self) -> &Token {
-        // The position never exceeds that of the last token.
-        &self.tokens[self.position.min(self.tokens.len() - 1)]
-    }
-
-    /// Consumes a token.
-    fn advance(&mut self) -> Token {
-        let token = self.peek().clone();
-        if token.kind != TokenKind::Eof {
-            self.position += 1;
-        }
-        token
-    }
-
-    fn is(&self, symbol: &str) -> bool {
-        let token = self.peek();
-        token.kind == TokenKind::Symbol && token.text == symbol
-    }
-
-    /// Consumes the next token if it is the symbol, and returns its offset.
-    fn accept(&mut self, symbol: &str) -> Option<usize> {
-        self.is(symbol).then(|| self.advance().offset)
-    }
-
-    fn expect(&mut self, symbol: &str) -> ParseResult<usize> {
-        match self.accept(symbol) {
-            Some(offset) => Ok(offset),
-            None => Err(self.unexpected(symbol)),
-        }
-    }
-
-    fn abort(&mut self, message: String) -> Aborted {
-        let offset = self.peek().offset;
-        self.factory.errors.push(CelError::at(offset, message));
-        Aborted
-    }
-
-    /// Reports a token that cannot start an expression. ANTLR calls it extraneous if the next token can.
-    fn mismatched(&mut self, expected: &str) -> Aborted {
-        let token = self.peek();
-        let can_follow =
-            |token: &Token| !cannot_start_expression(token) || token.text == ")" && expected.contains("')'");
-        let next_fits = self.tokens.get(self.position + 1).is_some_and(can_follow);
-        let is_extraneous = token.kind != TokenKind::Eof && expected.contains("NUM_INT") && next_fits;
-        let what = if is_extraneous { "extraneous" } else { "mismatched" };
-        let message = format!("Syntax error: {what} input '{}' expecting {expected}", token.text);
-        self.abort(message)
-    }
-
-    /// Reports a token other than the expected symbol. ANTLR calls the token extraneous if the symbol follows it, and
-    /// the symbol missing if the token can follow the symbol.
-    fn unexpected(&mut self, symbol: &str) -> Aborted {
-        let token = self.peek().clone();
-        let quoted = if symbol == "<EOF>" { symbol.to_owned() } else { format!("'{symbol}'") };
-        let next = self.tokens.get(self.position + 1);
-        let is_extraneous = token.kind != TokenKind::Eof && next.is_some_and(|next| next.text == symbol);
-        let is_missing = match symbol {
-            ")" | "]" => token.kind == TokenKind::Eof || self.binary_operator().is_some(),
-            ":" => !matches!(token.kind, TokenKind::Symbol | TokenKind::Eof),
-            _ => false,
-        };
-        let message = if is_extraneous {
-            format!("extraneous input '{}' expecting {quoted}", token.text)
-        } else if is_missing {
-            format!("missing {quoted} at '{}'", token.text)
-        } else {
-            format!("mismatched input '{}' expecting {quoted}", token.text)
-        };
-        self.abort(format!("Syntax error: {message}"))
     }
 
     /// Parses an expression. Each level of nesting recurses through this function, so its stack frames must stay small.
     fn expr(&mut self) -> ParseResult<Expr> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
-            return Err(self.recursion_limit_exceeded());
+            return Err(self.limit_exceeded(format!("expression recursion limit exceeded: {MAX_DEPTH}")));
         }
-        let mut parsed = self.or()?;
-        if let Some(offset) = self.accept("?") {
+        let mut parsed = self.operand(TokenSet::QUESTION_MARK, true)?;
+        if let Some(offset) = self.tokens.accept(TokenSet::QUESTION_MARK) {
             parsed = self.conditional(offset, parsed)?;
         }
         self.depth -= 1;
         Ok(parsed)
     }
 
-    fn conditional(&mut self, offset: usize, condition: Expr) -> ParseResult<Expr> {
-        let yes = self.or()?;
-        self.expect(":")?;
-        let no = self.expr()?;
-        Ok(self.call(offset, operator::CONDITIONAL, vec![condition, yes, no]))
+    /// Parses a rule with an expression that these tokens follow.
+    fn expr_before(&mut self, tokens: TokenSet, can_end: bool) -> ParseResult<Expr> {
+        self.tokens.enter(tokens, can_end);
+        let parsed = self.expr()?;
+        self.tokens.exit();
+        Ok(parsed)
     }
 
-    fn recursion_limit_exceeded(&mut self) -> Aborted {
-        let message = format!("expression recursion limit exceeded: {MAX_DEPTH}");
-        self.factory.errors.push(CelError::without_location(message));
+    fn conditional(&mut self, offset: usize, condition: Expr) -> ParseResult<Expr> {
+        let yes = self.operand(TokenSet::COLON, false)?;
+        let no = match self.tokens.expect(40, TokenSet::COLON, EXPRESSION)? {
+            Some(_) => self.expr_before(TokenSet::EMPTY, true)?,
+            None => self.factory.unspecified(NO_LOCATION),
+        };
+        Ok(self.factory.call(offset, operator::CONDITIONAL, vec![condition, yes, no]))
+    }
+
+    /// Reports that an expression is too deep, instead of errors after parsing.
+    fn limit_exceeded(&mut self, message: impl Into<String>) -> Aborted {
+        self.tokens.errors.push(CelError::without_location(message));
         Aborted
     }
 
-    fn call(&mut self, offset: usize, function: &str, args: Vec<Expr>) -> Expr {
-        self.factory.call(offset, function, args)
+    /// Parses an operand of a conditional expression, which these tokens follow.
+    fn operand(&mut self, tokens: TokenSet, can_end: bool) -> ParseResult<Expr> {
+        self.tokens.enter(tokens.or(OPERATORS), can_end);
+        let parsed = self.or()?;
+        self.tokens.exit();
+        Ok(parsed)
     }
 
     fn or(&mut self) -> ParseResult<Expr> {
         let first = self.and()?;
-        if !self.is("||") {
+        if !self.tokens.is(TokenSet::OR) {
             return Ok(first);
         }
-        self.chain("||", operator::OR, first, Self::and)
+        self.chain(TokenSet::OR, operator::OR, first, Self::and)
     }
 
     fn and(&mut self) -> ParseResult<Expr> {
         let first = self.binary(0)?;
-        if !self.is("&&") {
+        if !self.tokens.is(TokenSet::AND) {
             return Ok(first);
         }
-        self.chain("&&", operator::AND, first, |parser| parser.binary(0))
+        self.chain(TokenSet::AND, operator::AND, first, |parser| parser.binary(0))
     }
 
     /// Parses a chain of `||` or `&&` into a balanced tree.
     fn chain(
         &mut self,
-        symbol: &str,
+        symbol: TokenSet,
         function: &str,
         first: Expr,
         term: impl Fn(&mut Self) -> ParseResult<Expr>,
     ) -> ParseResult<Expr> {
         let mut terms = vec![first];
         let mut offsets = Vec::new();
-        while let Some(offset) = self.accept(symbol) {
+        while let Some(offset) = self.tokens.accept(symbol) {
             offsets.push(offset);
             terms.push(term(self)?);
         }
@@ -211,22 +162,17 @@ impl Parser<'_> {
             }
             length += 1;
             if length > MAX_DEPTH {
-                return Err(self.max_depth_exceeded());
+                return Err(self.limit_exceeded("max recursion depth exceeded"));
             }
-            let offset = self.advance().offset;
+            let offset = self.tokens.advance().offset;
             let right = self.binary(precedence + 1)?;
-            left = self.call(offset, function, vec![left, right]);
+            left = self.factory.call(offset, function, vec![left, right]);
         }
         Ok(left)
     }
 
-    fn max_depth_exceeded(&mut self) -> Aborted {
-        self.factory.errors.push(CelError::without_location("max recursion depth exceeded"));
-        Aborted
-    }
-
     fn binary_operator(&self) -> Option<(usize, &'static str)> {
-        let token = self.peek();
+        let token = self.tokens.peek();
         if token.kind != TokenKind::Symbol {
             return None;
         }
@@ -248,124 +194,176 @@ impl Parser<'_> {
     }
 
     fn unary(&mut self) -> ParseResult<Expr> {
-        let (symbol, function) = if self.is("!") {
-            ("!", operator::NOT)
-        } else if self.is("-") && !self.is_negative_number() {
-            ("-", operator::NEGATE)
-        } else {
-            return self.member();
-        };
-        let first = self.advance().offset;
-        let mut count = 1;
-        while self.accept(symbol).is_some() {
-            count += 1;
+        let start = self.tokens.peek().offset;
+        if !self.tokens.sync(99, TokenSet::EXPRESSION_START)? {
+            return Ok(self.invalid_operand(start));
         }
-        let operand = self.member()?;
-        Ok(if count % 2 == 0 { operand } else { self.call(first, function, vec![operand]) })
+        if self.tokens.is(TokenSet::NOT) {
+            return self.negated(TokenSet::NOT, operator::NOT);
+        }
+        let is_minus = self.tokens.is(TokenSet::MINUS);
+        if is_minus && !self.tokens.is_ahead(1, TokenSet::PRIMARY_START) {
+            self.tokens.no_viable_alternative(99, 2)?;
+            return Ok(self.invalid_operand(start));
+        }
+        if is_minus && !self.tokens.is_ahead(1, TokenSet::SIGNED_NUMBERS) {
+            return self.negated(TokenSet::MINUS, operator::NEGATE);
+        }
+        if !self.tokens.is(TokenSet::PRIMARY_START) {
+            self.tokens.no_viable_alternative(99, 1)?;
+            return Ok(self.invalid_operand(start));
+        }
+        self.member()
     }
 
-    fn is_negative_number(&self) -> bool {
-        self.is("-")
-            && self
-                .tokens
-                .get(self.position + 1)
-                .is_some_and(|next| matches!(next.kind, TokenKind::Int | TokenKind::Float))
+    /// The operand that cel-go puts in place of one with an error.
+    fn invalid_operand(&mut self, start: usize) -> Expr {
+        self.factory.literal(start, Literal::String("<<error>>".to_owned()))
     }
 
-    fn cannot_start_expression(&self) -> bool {
-        cannot_start_expression(self.peek())
+    /// Parses one or more `!` or `-` and their operand.
+    fn negated(&mut self, symbol: TokenSet, function: &str) -> ParseResult<Expr> {
+        let first = self.tokens.peek().offset;
+        let (mut count, mut is_viable) = (0, true);
+        while self.tokens.is(symbol) && is_viable {
+            is_viable = symbol == TokenSet::NOT || self.tokens.is_ahead(1, TokenSet::PRIMARY_START);
+            if is_viable {
+                self.tokens.advance();
+                count += 1;
+                self.tokens.sync_loop(TokenSet::PRIMARY_START.or(symbol));
+            }
+        }
+        let operand = match is_viable {
+            true => self.member()?,
+            false => {
+                self.tokens.no_viable_alternative(96, 2)?;
+                self.factory.unspecified(NO_LOCATION)
+            }
+        };
+        Ok(if count % 2 == 0 { operand } else { self.factory.call(first, function, vec![operand]) })
     }
 
     fn member(&mut self) -> ParseResult<Expr> {
+        self.tokens.enter(SUFFIXES.tokens, SUFFIXES.can_end);
         let mut operand = self.primary()?;
+        self.tokens.exit();
         let mut length = 0;
-        loop {
-            operand = if let Some(offset) = self.accept(".") {
-                self.select_or_member_call(operand, offset)?
-            } else if let Some(offset) = self.accept("[") {
-                let is_optional = self.accept("?").is_some();
-                if !is_optional && self.cannot_start_expression() {
-                    return Err(self.mismatched(&EXPRESSION_START.replace("'!',", "'!', '?',")));
-                }
-                let index = self.expr()?;
-                self.expect("]")?;
-                let function = if is_optional { operator::OPTIONAL_INDEX } else { operator::INDEX };
-                self.call(offset, function, vec![operand, index])
-            } else {
-                return Ok(operand);
+        while self.tokens.is(SUFFIXES.tokens) {
+            let is_complete;
+            (operand, is_complete) = match self.tokens.is(TokenSet::DOT) {
+                true => self.select_or_member_call(operand)?,
+                false => self.index(operand)?,
             };
+            if !is_complete {
+                break;
+            }
             length += 1;
             if length > MAX_DEPTH {
-                return Err(self.max_depth_exceeded());
+                return Err(self.limit_exceeded("max recursion depth exceeded"));
             }
         }
+        Ok(operand)
     }
 
-    /// Parses what follows a dot: a field selection or a member call.
-    fn select_or_member_call(&mut self, operand: Expr, dot: usize) -> ParseResult<Expr> {
-        let is_optional = self.accept("?").is_some();
-        let token = self.peek().clone();
-        let field = match token.kind {
-            TokenKind::Ident => token.text.clone(),
-            // The server's environment does not enable escaped identifiers.
-            TokenKind::EscapedIdent => {
-                self.factory.report_error(token.offset, "unsupported syntax: '`'");
-                String::new()
-            }
-            _ if is_optional => return Err(self.mismatched("{IDENTIFIER, ESC_IDENTIFIER}")),
-            _ => return Err(self.missing_identifier_after_dot(dot)),
-        };
-        self.advance();
-        if is_optional {
-            let name = self.factory.literal(token.offset, Literal::String(field));
-            return Ok(self.call(dot, operator::OPTIONAL_SELECT, vec![operand, name]));
+    /// Parses an index. Also returns whether there was no error.
+    fn index(&mut self, operand: Expr) -> ParseResult<(Expr, bool)> {
+        let offset = self.tokens.advance().offset;
+        if !self.tokens.sync(121, TokenSet::OPTIONAL_START)? {
+            let missing = self.factory.unspecified(NO_LOCATION);
+            return Ok((self.factory.call(offset, operator::INDEX, vec![operand, missing]), false));
         }
-        if token.kind == TokenKind::Ident && self.is("(") {
-            let open = self.advance().offset;
-            let args = self.arguments(")")?;
-            return Ok(macros::member_call(&mut self.factory, open, field, operand, args));
+        let is_optional = self.tokens.accept(TokenSet::QUESTION_MARK).is_some();
+        let index = self.expr_before(TokenSet::RIGHT_BRACKET, false)?;
+        let is_complete = self.tokens.expect(124, TokenSet::RIGHT_BRACKET, SUFFIXES)?.is_some();
+        let function = if is_optional { operator::OPTIONAL_INDEX } else { operator::INDEX };
+        Ok((self.factory.call(offset, function, vec![operand, index]), is_complete))
+    }
+
+    /// Parses a field selection or a member call. Also returns whether there was no error.
+    fn select_or_member_call(&mut self, operand: Expr) -> ParseResult<(Expr, bool)> {
+        if !self.tokens.is_ahead(1, TokenSet::FIELD.or(TokenSet::QUESTION_MARK)) {
+            self.tokens.no_viable_alternative(126, 2)?;
+            return Ok((operand, false));
+        }
+        let dot = self.tokens.advance().offset;
+        let is_optional = self.tokens.accept(TokenSet::QUESTION_MARK).is_some();
+        let is_call = self.tokens.is(TokenSet::IDENTIFIER) && self.tokens.is_ahead(1, TokenSet::LEFT_PAREN);
+        if is_call && !is_optional {
+            return self.member_call(operand);
+        }
+        let offset = self.tokens.peek().offset;
+        self.tokens.enter(SUFFIXES.tokens, SUFFIXES.can_end);
+        let name = self.field_name()?;
+        self.tokens.exit();
+        let field = self.report_invalid(name, offset).unwrap_or_default();
+        if is_optional {
+            let name = self.factory.literal(offset, Literal::String(field));
+            return Ok((self.factory.call(dot, operator::OPTIONAL_SELECT, vec![operand, name]), true));
         }
         let select = Select { operand, field, is_test_only: false };
-        Ok(self.factory.expr(dot, ExprKind::Select(Box::new(select))))
+        Ok((self.factory.expr(dot, ExprKind::Select(Box::new(select))), true))
     }
 
-    /// Reports a dot without an identifier. The message contains the source text from the dot on.
-    fn missing_identifier_after_dot(&mut self, dot: usize) -> Aborted {
-        let token = self.peek().clone();
-        let end = token.offset + if token.kind == TokenKind::Eof { 0 } else { token.text.chars().count() };
-        let text: String = self.text.chars().skip(dot).take(end - dot).collect();
-        self.abort(format!("Syntax error: no viable alternative at input '{text}'"))
+    fn member_call(&mut self, operand: Expr) -> ParseResult<(Expr, bool)> {
+        let name = self.tokens.advance().text;
+        let open = self.tokens.advance().offset;
+        let (args, is_complete) = self.arguments([115, 117])?;
+        Ok((macros::member_call(&mut self.factory, open, name, operand, args), is_complete))
     }
 
-    /// Parses arguments up to a closing bracket.
-    fn arguments(&mut self, close: &str) -> ParseResult<Vec<Expr>> {
+    /// Parses the name of a field. The error is that of cel-go for a name that it does not support.
+    fn field_name(&mut self) -> ParseResult<Result<String, &'static str>> {
+        if !self.tokens.sync(235, TokenSet::FIELD)? {
+            return Ok(Err("unsupported ident kind"));
+        }
+        if !self.tokens.is(TokenSet::FIELD) {
+            self.tokens.no_viable_alternative(235, 1)?;
+            return Ok(Err("unsupported ident kind"));
+        }
+        let token = self.tokens.advance();
+        Ok(match token.kind {
+            TokenKind::Ident => Ok(token.text),
+            // The server's environment does not enable escaped identifiers.
+            _ => Err("unsupported syntax: '`'"),
+        })
+    }
+
+    /// Returns a name, or reports its error.
+    fn report_invalid(&mut self, name: Result<String, &'static str>, offset: usize) -> Option<String> {
+        name.map_err(|message| self.factory.report_error(offset, message)).ok()
+    }
+
+    /// Parses arguments up to the closing parenthesis. Also returns whether there was no error.
+    fn arguments(&mut self, [start, end]: [u16; 2]) -> ParseResult<(Vec<Expr>, bool)> {
         let mut args = Vec::new();
-        if self.accept(close).is_some() {
-            return Ok(args);
+        if !self.tokens.sync(start, TokenSet::EXPRESSION_START.or(TokenSet::RIGHT_PAREN))? {
+            return Ok((args, false));
         }
-        if self.cannot_start_expression() {
-            return Err(self.mismatched(&EXPRESSION_START.replace("'(', '.',", "'(', ')', '.',")));
-        }
-        loop {
-            args.push(self.expr()?);
-            if self.accept(",").is_none() {
-                self.expect(close)?;
-                return Ok(args);
+        if self.tokens.is(TokenSet::EXPRESSION_START) {
+            self.tokens.enter(TokenSet::RIGHT_PAREN, false);
+            args.push(self.expr_before(TokenSet::COMMA, true)?);
+            while self.tokens.accept(TokenSet::COMMA).is_some() {
+                args.push(self.expr_before(TokenSet::COMMA, true)?);
             }
+            self.tokens.exit();
         }
+        let is_complete = self.tokens.expect(end, TokenSet::RIGHT_PAREN, SUFFIXES)?.is_some();
+        Ok((args, is_complete))
     }
 
     fn primary(&mut self) -> ParseResult<Expr> {
-        if self.is("(") {
-            self.advance();
-            let inner = self.expr()?;
-            self.expect(")")?;
+        if !self.tokens.sync(184, TokenSet::PRIMARY_START)? {
+            return Ok(self.factory.unspecified(NO_LOCATION));
+        }
+        if self.tokens.accept(TokenSet::LEFT_PAREN).is_some() {
+            let inner = self.expr_before(TokenSet::RIGHT_PAREN, false)?;
+            self.tokens.expect(146, TokenSet::RIGHT_PAREN, SUFFIXES)?;
             return Ok(inner);
         }
-        if self.is("[") {
+        if self.tokens.is(TokenSet::LEFT_BRACKET) {
             return self.list();
         }
-        if self.is("{") {
+        if self.tokens.is(TokenSet::LEFT_BRACE) {
             return self.map();
         }
         self.unbracketed()
@@ -373,61 +371,64 @@ impl Parser<'_> {
 
     /// Parses a primary expression that starts with no bracket.
     fn unbracketed(&mut self) -> ParseResult<Expr> {
-        let token = self.peek().clone();
+        let token = self.tokens.peek().clone();
         match token.kind {
-            TokenKind::Ident => self.identifier(false),
-            TokenKind::Int | TokenKind::Uint | TokenKind::Float => self.number(),
+            TokenKind::Ident => self.identifier(token.offset, false),
+            TokenKind::Int | TokenKind::Uint | TokenKind::Float => Ok(self.number()),
             TokenKind::String | TokenKind::Bytes => {
-                self.advance();
+                self.tokens.advance();
                 Ok(match literal::string(&token) {
                     Ok(value) => self.factory.literal(token.offset, value),
                     Err(message) => self.factory.report_error(token.offset, message),
                 })
             }
-            TokenKind::Symbol => self.keyword(&token),
-            TokenKind::EscapedIdent | TokenKind::Eof => Err(self.mismatched(EXPRESSION_START)),
+            TokenKind::Symbol | TokenKind::EscapedIdent | TokenKind::Eof => self.keyword(&token),
         }
     }
 
     /// Parses what starts with a symbol: `true`, `false`, `null`, a negative number, or an absolute name `.a`.
     fn keyword(&mut self, token: &Token) -> ParseResult<Expr> {
         let value = match token.text.as_str() {
-            "." => {
-                self.advance();
-                let is_name = self.peek().kind == TokenKind::Ident;
-                return if is_name { self.identifier(true) } else { Err(self.mismatched("IDENTIFIER")) };
+            "." if self.tokens.is_ahead(1, TokenSet::IDENTIFIER) => {
+                self.tokens.advance();
+                return self.identifier(token.offset, true);
             }
-            "-" if self.is_negative_number() => return self.number(),
+            "-" if self.tokens.is_ahead(1, TokenSet::SIGNED_NUMBERS) => return Ok(self.number()),
             "null" => Literal::Null,
             flag @ ("true" | "false") => Literal::Bool(flag == "true"),
-            _ => return Err(self.mismatched(EXPRESSION_START)),
+            text => {
+                let count = if matches!(text, "." | "-") { 2 } else { 1 };
+                let state = if text == "-" { 256 } else { 184 };
+                self.tokens.no_viable_alternative(state, count)?;
+                return Ok(self.factory.unspecified(NO_LOCATION));
+            }
         };
-        self.advance();
+        self.tokens.advance();
         Ok(self.factory.literal(token.offset, value))
     }
 
-    fn number(&mut self) -> ParseResult<Expr> {
-        let first = self.advance();
-        let (sign, token) = if first.text == "-" { ("-", self.advance()) } else { ("", first.clone()) };
-        Ok(match literal::number(sign, &token) {
+    fn number(&mut self) -> Expr {
+        let first = self.tokens.advance();
+        let (sign, token) = if first.text == "-" { ("-", self.tokens.advance()) } else { ("", first.clone()) };
+        match literal::number(sign, &token) {
             Ok(value) => self.factory.literal(first.offset, value),
             Err(message) => self.factory.report_error(first.offset, message),
-        })
+        }
     }
 
     /// Parses a variable, a global call, or the construction of a message.
-    fn identifier(&mut self, is_absolute: bool) -> ParseResult<Expr> {
-        let token = self.advance();
-        if self.is("{") || self.is_struct() {
+    fn identifier(&mut self, start: usize, is_absolute: bool) -> ParseResult<Expr> {
+        let token = self.tokens.advance();
+        if self.is_struct() {
             return self.struct_expr(token.text);
         }
-        let start = if is_absolute { token.offset.saturating_sub(1) } else { token.offset };
         let name = if is_absolute { format!(".{}", token.text) } else { token.text.clone() };
         let is_reserved = is_reserved(&token.text);
-        if self.is("(") {
-            let open = self.advance().offset;
-            let args = self.arguments(")")?;
+        if self.tokens.is(TokenSet::LEFT_PAREN) {
+            let (open, errors) = (self.tokens.advance().offset, self.factory.errors.len());
+            let (args, _) = self.arguments([141, 143])?;
             if is_reserved {
+                self.factory.errors.truncate(errors);
                 return Ok(self.factory.report_error(start, format!("reserved identifier: {}", token.text)));
             }
             return Ok(macros::global_call(&mut self.factory, open, name, args));
@@ -438,96 +439,133 @@ impl Parser<'_> {
         Ok(self.factory.ident(token.offset, name))
     }
 
-    /// Whether an opening brace follows the qualified name at the current position.
+    /// Whether an opening brace follows the name, which can be qualified.
     fn is_struct(&self) -> bool {
-        let mut position = self.position;
-        while self.tokens.get(position).is_some_and(|token| token.text == ".")
-            && self.tokens.get(position + 1).is_some_and(|token| token.kind == TokenKind::Ident)
-        {
-            position += 2;
+        let mut ahead = 0;
+        while self.tokens.is_ahead(ahead, TokenSet::DOT) && self.tokens.is_ahead(ahead + 1, TokenSet::IDENTIFIER) {
+            ahead += 2;
         }
-        position > self.position && self.tokens.get(position).is_some_and(|token| token.text == "{")
+        self.tokens.is_ahead(ahead, TokenSet::LEFT_BRACE)
     }
 
     fn struct_expr(&mut self, mut type_name: String) -> ParseResult<Expr> {
-        while self.accept(".").is_some() {
-            type_name = format!("{type_name}.{}", self.advance().text);
+        while self.tokens.accept(TokenSet::DOT).is_some() {
+            type_name = format!("{type_name}.{}", self.tokens.advance().text);
         }
-        let offset = self.expect("{")?;
+        let offset = self.tokens.advance().offset;
+        let (start, comma) = (TokenSet::FIELD.or(TokenSet::QUESTION_MARK), TokenSet::COMMA.or(TokenSet::RIGHT_BRACE));
         let mut fields = Vec::new();
-        while self.accept("}").is_none() {
-            let is_optional = self.accept("?").is_some();
-            if !matches!(self.peek().kind, TokenKind::Ident | TokenKind::EscapedIdent) {
-                return Err(self.mismatched("{'}', ',', '?', IDENTIFIER, ESC_IDENTIFIER}"));
+        if self.tokens.sync(177, start.or(comma))? {
+            if self.tokens.is(start) {
+                self.tokens.enter(comma, false);
+                fields = self.struct_fields(start)?;
+                self.tokens.exit();
             }
-            let name = self.advance();
-            if name.kind == TokenKind::EscapedIdent {
-                self.factory.report_error(name.offset, "unsupported syntax: '`'");
-            }
-            let colon = self.expect(":")?;
-            let id = self.factory.next_id(colon);
-            fields.push(StructField { id, name: name.text, value: self.expr()?, is_optional });
-            if self.accept(",").is_none() && !self.is("}") {
-                return Err(self.mismatched("{'}', ','}"));
-            }
+            self.close([180, 182], TokenSet::RIGHT_BRACE)?;
         }
         Ok(self.factory.expr(offset, ExprKind::Struct(StructExpr { type_name, fields })))
     }
 
-    fn list(&mut self) -> ParseResult<Expr> {
-        let offset = self.advance().offset;
-        let mut elements = Vec::new();
-        if self.is(",") && self.tokens.get(self.position + 1).is_some_and(|after| after.text == "]") {
-            self.advance();
+    /// Parses fields, which start with these tokens. Fields without a value are not part of the result.
+    fn struct_fields(&mut self, start: TokenSet) -> ParseResult<Vec<StructField>> {
+        let list = self.tokens.peek().offset;
+        let mut fields = Vec::new();
+        loop {
+            self.tokens.enter(TokenSet::COLON, false);
+            let is_optional = self.tokens.accept(TokenSet::QUESTION_MARK).is_some();
+            self.tokens.enter(TokenSet::EMPTY, true);
+            let name = self.field_name()?;
+            self.tokens.exit();
+            self.tokens.exit();
+            let Some(colon) = self.tokens.expect(203, TokenSet::COLON, EXPRESSION)? else { return Ok(fields) };
+            let errors = self.factory.errors.len();
+            let value = self.expr_before(TokenSet::COMMA, true)?;
+            if name.is_err() {
+                self.factory.errors.truncate(errors);
+            }
+            if let Some(name) = self.report_invalid(name, list) {
+                fields.push(StructField { id: self.factory.next_id(colon), name, value, is_optional });
+            }
+            if !(self.tokens.is(TokenSet::COMMA) && self.tokens.is_ahead(1, start)) {
+                return Ok(fields);
+            }
+            self.tokens.advance();
         }
-        while self.accept("]").is_none() {
-            let is_optional = self.accept("?").is_some();
-            if elements.is_empty() && !is_optional && self.cannot_start_expression() {
-                return Err(self.mismatched(
-                    &EXPRESSION_START
-                        .replace("'{', '(', '.',", "']', '{', '(', '.', ',',")
-                        .replace("'!',", "'!', '?',"),
-                ));
+    }
+
+    /// Parses the optional comma after the last element, and the closing bracket.
+    fn close(&mut self, [comma, end]: [u16; 2], bracket: TokenSet) -> ParseResult<()> {
+        if self.tokens.sync(comma, TokenSet::COMMA.or(bracket))? {
+            self.tokens.accept(TokenSet::COMMA);
+            self.tokens.expect(end, bracket, SUFFIXES)?;
+        }
+        Ok(())
+    }
+
+    fn list(&mut self) -> ParseResult<Expr> {
+        let offset = self.tokens.advance().offset;
+        let comma = TokenSet::COMMA.or(TokenSet::RIGHT_BRACKET);
+        let mut elements = Vec::new();
+        if self.tokens.sync(150, TokenSet::OPTIONAL_START.or(comma))? {
+            if self.tokens.is(TokenSet::OPTIONAL_START) {
+                self.tokens.enter(comma, false);
+                elements = self.list_elements()?;
+                self.tokens.exit();
             }
-            elements.push(ListElement { value: self.expr()?, is_optional });
-            if self.accept(",").is_none() && !self.is("]") {
-                return Err(self.mismatched("{']', ','}"));
-            }
+            self.close([153, 155], TokenSet::RIGHT_BRACKET)?;
         }
         Ok(self.factory.expr(offset, ExprKind::List(elements)))
     }
 
-    fn map(&mut self) -> ParseResult<Expr> {
-        let offset = self.advance().offset;
-        let mut entries = Vec::new();
-        if self.is(",") && self.tokens.get(self.position + 1).is_some_and(|after| after.text == "}") {
-            self.advance();
+    fn list_elements(&mut self) -> ParseResult<Vec<ListElement>> {
+        let mut elements = Vec::new();
+        loop {
+            let is_optional = self.tokens.accept(TokenSet::QUESTION_MARK).is_some();
+            elements.push(ListElement { value: self.expr_before(TokenSet::COMMA, true)?, is_optional });
+            if !self.is_next_element() {
+                return Ok(elements);
+            }
+            self.tokens.advance();
         }
-        while self.accept("}").is_none() {
-            let is_optional = self.accept("?").is_some();
-            if entries.is_empty() && !is_optional && self.cannot_start_expression() {
-                return Err(self.mismatched(
-                    &EXPRESSION_START
-                        .replace("'{', '(', '.',", "'{', '}', '(', '.', ',',")
-                        .replace("'!',", "'!', '?',"),
-                ));
+    }
+
+    /// Whether a comma follows, and then an element.
+    fn is_next_element(&self) -> bool {
+        self.tokens.is(TokenSet::COMMA) && self.tokens.is_ahead(1, TokenSet::OPTIONAL_START)
+    }
+
+    fn map(&mut self) -> ParseResult<Expr> {
+        let offset = self.tokens.advance().offset;
+        let comma = TokenSet::COMMA.or(TokenSet::RIGHT_BRACE);
+        let mut entries = Vec::new();
+        if self.tokens.sync(158, TokenSet::OPTIONAL_START.or(comma))? {
+            if self.tokens.is(TokenSet::OPTIONAL_START) {
+                self.tokens.enter(comma, false);
+                entries = self.map_entries()?;
+                self.tokens.exit();
             }
-            let key = self.expr()?;
-            self.expect(":")?;
-            entries.push(MapEntry { key, value: self.expr()?, is_optional });
-            if self.accept(",").is_none() && !self.is("}") {
-                return Err(self.mismatched("{'}', ','}"));
-            }
+            self.close([161, 163], TokenSet::RIGHT_BRACE)?;
         }
         Ok(self.factory.expr(offset, ExprKind::Map(entries)))
     }
-}
 
-fn cannot_start_expression(token: &Token) -> bool {
-    match token.kind {
-        TokenKind::Eof | TokenKind::EscapedIdent => true,
-        TokenKind::Symbol => !["[", "{", "(", ".", "-", "!", "true", "false", "null"].contains(&token.text.as_str()),
-        _ => false,
+    /// Parses entries. Those without a value are not part of the result.
+    fn map_entries(&mut self) -> ParseResult<Vec<MapEntry>> {
+        let mut entries = Vec::new();
+        loop {
+            let errors = self.factory.errors.len();
+            let is_optional = self.tokens.accept(TokenSet::QUESTION_MARK).is_some();
+            let key = self.expr_before(TokenSet::COLON, false)?;
+            if self.tokens.expect(221, TokenSet::COLON, EXPRESSION)?.is_none() {
+                self.factory.errors.truncate(errors);
+                return Ok(entries);
+            }
+            entries.push(MapEntry { key, value: self.expr_before(TokenSet::COMMA, true)?, is_optional });
+            if !self.is_next_element() {
+                return Ok(entries);
+            }
+            self.tokens.advance();
+        }
     }
 }
 
@@ -577,6 +615,65 @@ mod tests {
         }
         for chain in ["a.b", "+1", "[0]", " && a"] {
             errors(&format!("a{}", chain.repeat(5000)));
+        }
+    }
+
+    /// Returns the places and the messages of the errors, without the sets of expected tokens.
+    fn messages(text: &str) -> Vec<String> {
+        let errors = errors(text);
+        let lines = errors.lines().filter_map(|line| line.strip_prefix("ERROR: <input>:"));
+        lines.map(|line| line.split(" expecting {").next().unwrap_or(line).replace("Syntax error: ", "")).collect()
+    }
+
+    /// The expected errors are those of cel-go.
+    #[test]
+    fn parsing_continues_after_a_syntax_error() {
+        let cases: &[(&str, &[&str])] = &[
+            (
+                "!(null(self.a) && has(self.a))",
+                &["1:7: mismatched input '(' expecting ')'", "1:14: mismatched input ')' expecting <EOF>"],
+            ),
+            ("self.a [] self.a || (self.a == 0)", &["1:9: extraneous input ']'", "1:34: missing ']' at '<EOF>'"]),
+            (
+                "!has(self.a) || has(self.b || has(self.a)",
+                &["1:28: invalid argument to has() macro", "1:42: missing ')' at '<EOF>'"],
+            ),
+            ("self == ==", &["1:9: mismatched input '=='", "1:11: mismatched input '<EOF>'"]),
+            ("has(self.)", &["1:5: invalid argument to has() macro", "1:10: no viable alternative at input '.)'"]),
+            ("self.true == 1", &["1:6: mismatched input 'true' expecting IDENTIFIER"]),
+            (
+                "- ) + !-x",
+                &[
+                    "1:3: no viable alternative at input '- )'",
+                    "1:3: mismatched input ')'",
+                    "1:9: no viable alternative at input '-x'",
+                ],
+            ),
+            ("! == 1", &["1:3: extraneous input '=='"]),
+            ("[1, == 2]", &["1:5: missing ']' at '=='", "1:9: extraneous input ']' expecting <EOF>"]),
+            ("[1 2]", &["1:4: extraneous input '2'"]),
+            ("{1 2} == {3: , 4}", &["1:4: missing ':' at '2'", "1:14: extraneous input ','"]),
+            (
+                "{has(1) 2 3}",
+                &["1:6: invalid argument to has() macro", "1:9: missing ':' at '2'", "1:11: extraneous input '3'"],
+            ),
+            ("A{b 1, ?`c`: has(1), d: 2}", &["1:3: unsupported syntax: '`'", "1:5: missing ':' at '1'"]),
+            (
+                "self.?1 == . for",
+                &["1:7: mismatched input '1'", "1:7: unsupported ident kind", "1:12: reserved identifier: for"],
+            ),
+            (
+                "f(, a ? b : ) + (1",
+                &["1:3: extraneous input ','", "1:13: mismatched input ')'", "1:19: missing ')' at '<EOF>'"],
+            ),
+            ("a ? b c", &["1:7: missing ':' at 'c'"]),
+            ("r'a", &["1:2: token recognition error at: ''a'"]),
+            ("self. ä )", &["1:7: token recognition error at: 'ä'", "1:9: no viable alternative at input '.  )'"]),
+            ("a '''b\tc'''", &["1:3: extraneous input ''''b\\tc'''' expecting <EOF>"]),
+            ("a b c d", &["1:3: mismatched input 'b' expecting <EOF>"]),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(messages(text), *expected, "{text}");
         }
     }
 }
