@@ -233,11 +233,11 @@ const RULE: Struct = &(
 /// Decodes and defaults a definition. The result has no unknown fields, nulls and zero values. Also returns the
 /// warnings for unknown fields.
 pub(super) fn decode(crd: &Value) -> Result<(Value, Vec<FieldError>), Box<FieldError>> {
-    let mut decoder = Decoder { unknown: Vec::new(), silent: 0 };
-    let mut crd = decoder.object(crd, DEFINITION, "").map_err(|error| {
+    let mut decoder = Decoder::default();
+    let mut crd = decoder.object(crd, DEFINITION, "").map_err(|Mismatch { path, message }| {
         let kind = "CustomResourceDefinition";
-        let detail = format!("{kind} in version \"v1\" cannot be handled as a {kind}: {error}");
-        Box::new(FieldError::new("", ErrorType::BadRequest, None, detail))
+        let detail = format!("{kind} in version \"v1\" cannot be handled as a {kind}: {message}");
+        Box::new(FieldError::new(path, ErrorType::BadRequest, None, detail))
     })?;
     if let Some(spec) = crd.get_mut("spec").and_then(Value::as_object_mut) {
         default(spec);
@@ -263,13 +263,26 @@ fn default(spec: &mut Map<String, Value>) {
     }
 }
 
+/// A value of a wrong type.
+struct Mismatch {
+    /// Its path in the definition.
+    path: String,
+    /// The error of Go's decoder.
+    message: String,
+}
+
+type Result<T, E = Mismatch> = std::result::Result<T, E>;
+
+#[derive(Default)]
 struct Decoder {
     unknown: Vec<String>,
     /// The number of enclosing fields with a custom decoder, which does not report unknown fields.
     silent: usize,
+    /// The Go struct that is being decoded, and the fields on the way to the current one, without indexes and map keys.
+    /// Both start anew in a custom decoder.
+    owner: &'static str,
+    fields: Vec<&'static str>,
 }
-
-type Result<T, E = String> = std::result::Result<T, E>;
 
 impl Decoder {
     fn object(&mut self, value: &Value, fields: Struct, path: &str) -> Result<Value> {
@@ -277,9 +290,10 @@ impl Decoder {
             return if value.is_null() {
                 Ok(Value::Object(Map::new()))
             } else {
-                Err(type_error(value, path, fields.0))
+                Err(self.mismatch(value, path, &format!("v1.{}", fields.0)))
             };
         };
+        let owner = std::mem::replace(&mut self.owner, fields.0);
         let mut decoded = Map::new();
         for (name, value) in given {
             let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
@@ -287,15 +301,29 @@ impl Decoder {
                 None if self.silent == 0 => self.unknown.push(path),
                 None => {}
                 Some(_) if value.is_null() => {}
-                Some((_, type_)) => {
+                Some((known, type_)) => {
+                    self.fields.push(known);
                     let value = self.value(value, *type_, &path)?;
+                    self.fields.pop();
                     if !is_zero(&value, *type_) {
                         decoded.insert(name.clone(), value);
                     }
                 }
             }
         }
+        self.owner = owner;
         Ok(Value::Object(decoded))
+    }
+
+    /// The error for a value of a wrong type.
+    fn mismatch(&self, value: &Value, path: &str, type_: &str) -> Mismatch {
+        let found = go::json_type(value);
+        let target = match self.fields.as_slice() {
+            [] => "value".to_owned(),
+            fields => format!("struct field {}.{}", self.owner, fields.join(".")),
+        };
+        let message = format!("json: cannot unmarshal {found} into Go {target} of type {type_}");
+        Mismatch { path: path.to_owned(), message }
     }
 
     fn value(&mut self, value: &Value, type_: Type, path: &str) -> Result<Value> {
@@ -308,12 +336,14 @@ impl Decoder {
             Type::Bytes => value.as_str().is_some_and(is_base64),
             Type::Json => true,
             Type::JsonList => value.is_array(),
-            Type::StringList => {
-                value.as_array().is_some_and(|items| items.iter().all(|item| item.is_string() || item.is_null()))
-            }
-            Type::StringMap => {
-                value.as_object().is_some_and(|fields| fields.values().all(|item| item.is_string() || item.is_null()))
-            }
+            Type::StringList => match value.as_array() {
+                Some(items) => return self.strings(value, items.iter(), path),
+                None => false,
+            },
+            Type::StringMap => match value.as_object() {
+                Some(fields) => return self.strings(value, fields.values(), path),
+                None => false,
+            },
             Type::Object(fields) => return self.object(value, fields, path),
             Type::List(fields) => return self.list(value, fields, path),
             Type::Schema => return self.object(value, SCHEMA, path),
@@ -326,11 +356,19 @@ impl Decoder {
                 return self.map(value, path, |decoder, value, path| decoder.dependency(value, path));
             }
         };
-        if is_valid { Ok(value.clone()) } else { Err(type_error(value, path, go_type(type_))) }
+        if is_valid { Ok(value.clone()) } else { Err(self.mismatch(value, path, go_type(type_))) }
+    }
+
+    /// Decodes a list or map of strings with these items.
+    fn strings<'v>(&self, value: &Value, mut items: impl Iterator<Item = &'v Value>, path: &str) -> Result<Value> {
+        match items.find(|item| !item.is_string() && !item.is_null()) {
+            Some(other) => Err(self.mismatch(other, path, "string")),
+            None => Ok(value.clone()),
+        }
     }
 
     fn list(&mut self, value: &Value, fields: Struct, path: &str) -> Result<Value> {
-        let items = value.as_array().ok_or_else(|| type_error(value, path, &format!("[]v1.{}", fields.0)))?;
+        let items = value.as_array().ok_or_else(|| self.mismatch(value, path, &format!("[]v1.{}", fields.0)))?;
         let items = items.iter().enumerate();
         items.map(|(index, item)| self.object(item, fields, &format!("{path}[{index}]"))).collect()
     }
@@ -341,7 +379,7 @@ impl Decoder {
         path: &str,
         mut decode: impl FnMut(&mut Self, &Value, &str) -> Result<Value>,
     ) -> Result<Value> {
-        let fields = value.as_object().ok_or_else(|| type_error(value, path, "map[string]v1.JSONSchemaProps"))?;
+        let fields = value.as_object().ok_or_else(|| self.mismatch(value, path, "map[string]v1.JSONSchemaProps"))?;
         let fields = fields.iter();
         let decoded: Result<Map<String, Value>> =
             fields.map(|(name, value)| Ok((name.clone(), decode(self, value, &format!("{path}.{name}"))?))).collect();
@@ -351,25 +389,38 @@ impl Decoder {
     /// Decodes a schema, a boolean or a list. The server has a custom decoder for these, which does not report unknown
     /// fields.
     fn schema_or(&mut self, value: &Value, type_: Type, path: &str) -> Result<Value> {
-        self.silent += 1;
+        let fields = self.enter_custom();
         let decoded = match (value, type_) {
             (Value::Object(_), _) => self.object(value, SCHEMA, path),
             (Value::Bool(_), Type::SchemaOrBool) => Ok(value.clone()),
             (Value::Array(_), Type::SchemaOrList) => self.list(value, SCHEMA, path),
-            (_, Type::SchemaOrBool) => Err("boolean or JSON schema expected".to_owned()),
+            (_, Type::SchemaOrBool) => {
+                Err(Mismatch { path: path.to_owned(), message: "boolean or JSON schema expected".to_owned() })
+            }
             _ => Ok(Value::Array(Vec::new())),
         };
-        self.silent -= 1;
+        self.exit_custom(fields);
         decoded
     }
 
-    fn dependency(&mut self, value: &Value, path: &str) -> Result<Value> {
+    /// Starts a custom decoder. Returns the fields on the way to it.
+    fn enter_custom(&mut self) -> Vec<&'static str> {
         self.silent += 1;
+        std::mem::take(&mut self.fields)
+    }
+
+    fn exit_custom(&mut self, fields: Vec<&'static str>) {
+        self.silent -= 1;
+        self.fields = fields;
+    }
+
+    fn dependency(&mut self, value: &Value, path: &str) -> Result<Value> {
+        let fields = self.enter_custom();
         let decoded = match value {
             Value::Object(_) => self.object(value, SCHEMA, path),
             other => Ok(other.clone()),
         };
-        self.silent -= 1;
+        self.exit_custom(fields);
         decoded
     }
 }
@@ -402,10 +453,4 @@ fn go_type(type_: Type) -> &'static str {
         Type::JsonList => "[]v1.JSON",
         _ => "string",
     }
-}
-
-/// Returns the error of Go's decoder for a value of a wrong type.
-fn type_error(value: &Value, path: &str, type_: &str) -> String {
-    let found = go::json_type(value);
-    format!("json: cannot unmarshal {found} into Go struct field .{path} of type {type_}")
 }

@@ -50,6 +50,38 @@ fn errors_in_per_version_schemas_have_the_index_of_the_version() {
 }
 
 #[test]
+fn values_of_wrong_types_are_errors_of_gos_decoder() {
+    let properties = "spec.versions.schema.openAPIV3Schema";
+    for (schema, path, error) in [
+        (
+            json!({"type": "object", "properties": {"a.b": {"required": [true]}}}),
+            "properties.a.b.required",
+            format!("bool into Go struct field JSONSchemaProps.{properties}.properties.required of type string"),
+        ),
+        (
+            json!({"type": "object", "properties": {"a": {"required": "b"}}}),
+            "properties.a.required",
+            format!("string into Go struct field JSONSchemaProps.{properties}.properties.required of type []string"),
+        ),
+        (
+            json!({"type": "object", "properties": {"a": true}}),
+            "properties.a",
+            format!("bool into Go struct field JSONSchemaProps.{properties}.properties of type v1.JSONSchemaProps"),
+        ),
+        (
+            json!({"type": "object", "properties": {"a": {"items": {"type": 1}}}}),
+            "properties.a.items.type",
+            "number into Go struct field JSONSchemaProps.type of type string".to_owned(),
+        ),
+    ] {
+        let errors = validate(&crd(&schema));
+        assert_eq!(errors.len(), 1, "{errors:?}");
+        assert_eq!(errors[0].field, format!("spec.versions[0].schema.openAPIV3Schema.{path}"));
+        assert!(errors[0].detail.ends_with(&format!("json: cannot unmarshal {error}")), "{}", errors[0].detail);
+    }
+}
+
+#[test]
 fn unknown_fields_are_warnings_and_wrong_types_are_errors() {
     let schema = json!({ "type": "object", "properties": { "a": { "type": "string", "maxLenght": 5 } } });
     let errors = validate(&crd(&schema));
