@@ -155,7 +155,11 @@ impl Walk {
             [message] => return invalid_metadata(message.clone()),
             messages => return invalid_metadata(format!("[{}]", messages.join(", "))),
         }
-        let errors = validate_default(default, schema, &at.to_string());
+        let base = at.to_string();
+        let errors = match validate_default(default, schema, &base) {
+            errors if errors.is_empty() => validate_rules(default, schema, &base, object.path.is_empty()),
+            errors => errors,
+        };
         errors.into_iter().map(|error| error.with_schema_path_of(at)).collect()
     }
 }

@@ -82,6 +82,18 @@ fn values_of_wrong_types_are_errors_of_gos_decoder() {
 }
 
 #[test]
+fn a_rule_that_does_not_compile_is_an_error_of_the_default_beside_it() {
+    let rules = json!([{"rule": ">= 1"}]);
+    let schema = json!({"type": "integer", "default": 1, "x-kubernetes-validations": rules});
+    let errors = validate(&crd(&json!({"type": "object", "properties": {"a": schema}})));
+    assert_eq!(errors.len(), 1, "{errors:?}");
+    let error = errors[0].to_string();
+    let expected = "spec.validation.openAPIV3Schema.properties[a].default: Invalid value: \"integer\": rule compile error: \
+                    compilation failed: ERROR: <input>:1:1: Syntax error: extraneous input '>=' expecting";
+    assert!(error.starts_with(expected), "{error}");
+}
+
+#[test]
 fn unknown_fields_are_warnings_and_wrong_types_are_errors() {
     let schema = json!({ "type": "object", "properties": { "a": { "type": "string", "maxLenght": 5 } } });
     let errors = validate(&crd(&schema));

@@ -43,7 +43,7 @@ impl Program {
         if errors.is_empty() { Ok(Self::compile_unchecked(schema)) } else { Err(errors) }
     }
 
-    /// Compiles the rules of a schema, and ignores those that do not compile.
+    /// Compiles the rules of a schema. All values violate a rule that does not compile, as on the server.
     pub fn compile_unchecked(schema: &Json) -> Self {
         Self::compile_subschema(schema, true)
     }
@@ -176,6 +176,9 @@ impl Run {
         ratcheting: Ratcheting,
     ) {
         for CompiledRule { rule, compiled, field_path } in &validator.rules {
+            if let Some(error) = &compiled.rule_error {
+                self.record(error_violation(validator, path, format!("rule compile error: {}", error.detail)));
+            }
             let Some(checked) = &compiled.rule else { continue };
             let is_optional = rule.optional_old_self == Some(true);
             if self.stopped || compiled.uses_old_self() && old.is_none() && !is_optional {
