@@ -1,15 +1,16 @@
 //! Fits the types of a module to the schemas they come from: attributes without the expected effect are removed, and the
 //! remaining differences become overrides.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use kubewright_crd::structural::SchemaError;
 use serde_json::{Map, Value, json};
 
 use super::{
     default,
     locate::{self, Site, sites},
     model::{Body, Kind, Module, Overrides, Type, Types},
-    predict,
+    predict::Predictor,
 };
 use crate::schema_path::{Pointer, path_of_pointer, pointer_of_path};
 
@@ -24,35 +25,46 @@ struct Difference {
 /// Fits the types of a module. Returns a note for each schema with overrides.
 pub(super) fn fit(module: &mut Module) -> Vec<String> {
     let Module { kinds, types, .. } = module;
-    loop {
-        default::remove_inexpressible(types);
-        let mut is_changed = false;
-        for kind in kinds.iter() {
-            is_changed |= remove_ineffective(kind, types);
-        }
-        if !is_changed {
-            break;
-        }
-    }
+    let differences = remove_ineffective(kinds, types);
     remove_unused(types, kinds);
-    let differences: Vec<Vec<Difference>> = kinds.iter().map(|kind| differences(kind, types)).collect();
     let notes = kinds.iter().zip(&differences).flat_map(|(kind, differences)| notes(kind, differences)).collect();
     add_overrides(kinds, types, &differences);
     notes
 }
 
-/// Removes attributes that the generator rejects, or that result in another schema. Returns whether there are any.
-fn remove_ineffective(kind: &Kind, types: &mut Types) -> bool {
+/// Removes attributes that the generator rejects, or that result in another schema, until none are left. Returns the
+/// remaining differences of each kind.
+fn remove_ineffective(kinds: &[Kind], types: &mut Types) -> Vec<Vec<Difference>> {
+    loop {
+        default::remove_inexpressible(types);
+        let mut predictor = Predictor::new(types);
+        let (mut is_changed, mut remaining) = (false, Vec::new());
+        for kind in kinds {
+            let found = differences(kind, types, &mut predictor);
+            if remove_attributes(kind, types, &found) {
+                is_changed = true;
+                predictor = Predictor::new(types);
+            }
+            remaining.push(found.unwrap_or_default());
+        }
+        if !is_changed {
+            return remaining;
+        }
+    }
+}
+
+/// Removes the attributes with these differences or errors. Returns whether there are any.
+fn remove_attributes(kind: &Kind, types: &mut Types, found: &Result<Vec<Difference>, Vec<SchemaError>>) -> bool {
     let mut is_changed = false;
-    match predict::schema(types, kind) {
+    match found {
         Err(errors) => {
             for error in errors {
                 is_changed |= simplify(types, kind.item, &pointer_of_path(&kind.schema, &error.path));
             }
         }
-        Ok(_) => {
-            for difference in differences(kind, types) {
-                is_changed |= remove_attribute(types, kind.item, &difference);
+        Ok(differences) => {
+            for difference in differences {
+                is_changed |= remove_attribute(types, kind.item, difference);
             }
         }
     }
@@ -131,16 +143,16 @@ fn open_union(types: &mut Types, item: usize, keyword: &str) -> bool {
     true
 }
 
-/// Returns the differences between the schema of a kind and the generated one.
-fn differences(kind: &Kind, types: &Types) -> Vec<Difference> {
-    let Ok(generated) = predict::schema(types, kind) else { return Vec::new() };
+/// Returns the differences between the schema of a kind and the generated one, or the errors of the generator.
+fn differences(kind: &Kind, types: &Types, predictor: &mut Predictor) -> Result<Vec<Difference>, Vec<SchemaError>> {
+    let generated = predictor.schema(types, kind)?;
     let mut found = Vec::new();
     compare(&kind.schema, &generated, &mut Vec::new(), &mut found);
     // The descriptions of Kubernetes types are those of k8s-openapi.
     found.retain(|difference| {
         difference.keyword != "description" || !locate::is_in_kubernetes_struct(types, kind.item, &difference.pointer)
     });
-    found
+    Ok(found)
 }
 
 fn compare(original: &Value, generated: &Value, pointer: &mut Pointer, found: &mut Vec<Difference>) {
@@ -175,11 +187,10 @@ fn compare(original: &Value, generated: &Value, pointer: &mut Pointer, found: &m
 
 /// Removes types that no kind uses any more.
 fn remove_unused(types: &mut Types, kinds: &mut [Kind]) {
-    let mut used: Vec<usize> = Vec::new();
+    let mut used = BTreeSet::new();
     for kind in kinds.iter() {
         collect(types, kind.item, &mut used);
     }
-    used.sort_unstable();
     let new_index: BTreeMap<usize, usize> = used.iter().enumerate().map(|(new, old)| (*old, new)).collect();
     let mut index = 0;
     types.items.retain(|_| {
@@ -201,11 +212,10 @@ fn remove_unused(types: &mut Types, kinds: &mut [Kind]) {
     }
 }
 
-fn collect(types: &Types, item: usize, used: &mut Vec<usize>) {
-    if used.contains(&item) {
+fn collect(types: &Types, item: usize, used: &mut BTreeSet<usize>) {
+    if !used.insert(item) {
         return;
     }
-    used.push(item);
     let mut of_type = |ty: &Type| {
         let mut ty = ty;
         while let Type::List(inner) | Type::Map(inner) = ty {

@@ -13,7 +13,7 @@ use k8s_openapi::{
 use kubewright_crd::structural::{self, Options};
 use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 use serde::{Serialize, de::DeserializeOwned};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::normalize;
 use crate::apply;
@@ -87,12 +87,24 @@ fn round_trip<T: Serialize + DeserializeOwned>(value: &Value) -> Option<Value> {
     serde_json::to_value(decoded).ok()
 }
 
-/// Returns the Kubernetes type with this schema, and whether its descriptions are the same as well. The description of the
-/// schema itself belongs to the field.
-pub(super) fn type_of_schema(schema: &Value) -> Option<(&'static KubernetesType, bool)> {
-    let wanted = without_descriptions(schema);
-    let found = STRUCTS.iter().find(|candidate| candidate.plain == wanted)?;
-    Some((&found.known, found.described == *schema))
+/// Returns the Kubernetes type with this schema of an object, and whether its descriptions are the same as well. The
+/// description of the schema itself belongs to the field.
+pub(super) fn type_of_schema(schema: &Map<String, Value>) -> Option<(&'static KubernetesType, bool)> {
+    let properties = schema.get("properties")?.as_object()?;
+    let has_fields = |candidate: &&Struct| {
+        let fields = candidate.plain["properties"].as_object();
+        fields.is_some_and(|fields| {
+            fields.len() == properties.len() && fields.keys().all(|name| properties.contains_key(name))
+        })
+    };
+    // Most schemas have other fields than each of the types, and copies of them would take most of the time.
+    let mut candidates = STRUCTS.iter().filter(has_fields).peekable();
+    candidates.peek()?;
+    let mut schema = Value::Object(schema.clone());
+    schema["type"] = json!("object");
+    let wanted = without_descriptions(&schema);
+    let found = candidates.find(|candidate| candidate.plain == wanted)?;
+    Some((&found.known, found.described == schema))
 }
 
 /// A Kubernetes struct and its generated schema.

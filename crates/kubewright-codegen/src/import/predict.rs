@@ -11,33 +11,43 @@ use super::{
     normalize,
 };
 
-/// Returns the normalized schema of a kind.
-///
-/// # Errors
-/// The generator would reject the types, with the path of each error.
-pub(super) fn schema(types: &Types, kind: &Kind) -> Result<Value, Vec<SchemaError>> {
-    let root = Root { description: String::new(), status: kind.status };
-    let options = Options { root: Some(root), ..Options::default() };
-    let mut generated = structural::convert(&document(types, kind.item), &options)?.schema;
-    normalize::numbers(&mut generated);
-    normalize::schema(&mut generated);
-    normalize::root(&mut generated);
-    Ok(generated)
+/// The definitions of all types of a module, which the schemas of its kinds refer to.
+pub(super) struct Predictor {
+    definitions: Value,
 }
 
-/// Returns the schema of the derives, with the definitions of all types.
-fn document(types: &Types, root: usize) -> Value {
-    let mut generator = SchemaSettings::draft2020_12().for_deserialize().into_generator();
-    for known in types.kubernetes() {
-        (known.schema)(&mut generator);
+impl Predictor {
+    /// Creates a predictor for the current types.
+    pub(super) fn new(types: &Types) -> Self {
+        let mut generator = SchemaSettings::draft2020_12().for_deserialize().into_generator();
+        for known in types.kubernetes() {
+            (known.schema)(&mut generator);
+        }
+        let mut definitions = generator.take_definitions(true);
+        for item in 0..types.items.len() {
+            definitions.insert(definition_name(item), of_item(types, item));
+        }
+        Predictor { definitions: Value::Object(definitions) }
     }
-    let mut definitions = generator.take_definitions(true);
-    for item in 0..types.items.len() {
-        definitions.insert(definition_name(item), of_item(types, item));
+
+    /// Returns the normalized schema of a kind.
+    ///
+    /// # Errors
+    /// The generator would reject the types, with the path of each error.
+    pub(super) fn schema(&mut self, types: &Types, kind: &Kind) -> Result<Value, Vec<SchemaError>> {
+        let root = Root { description: String::new(), status: kind.status };
+        let options = Options { root: Some(root), ..Options::default() };
+        let mut document = of_item(types, kind.item);
+        // The definitions are large, so they are moved into the document and back.
+        document["$defs"] = self.definitions.take();
+        let converted = structural::convert(&document, &options);
+        self.definitions = document["$defs"].take();
+        let mut generated = converted?.schema;
+        normalize::numbers(&mut generated);
+        normalize::schema(&mut generated);
+        normalize::root(&mut generated);
+        Ok(generated)
     }
-    let mut document = of_item(types, root);
-    document["$defs"] = Value::Object(definitions);
-    document
 }
 
 fn definition_name(item: usize) -> String {

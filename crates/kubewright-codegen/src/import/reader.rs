@@ -289,12 +289,10 @@ impl Reader {
         usage: &Usage<'_>,
         location: &Location,
     ) -> Option<&'static KubernetesType> {
-        if !self.reuse_kubernetes || !node.contains_key("properties") {
+        if !self.reuse_kubernetes {
             return None;
         }
-        let mut schema = node.clone();
-        schema.insert("type".to_owned(), json!("object"));
-        let (known, has_same_descriptions) = kubernetes::type_of_schema(&Value::Object(schema))?;
+        let (known, has_same_descriptions) = kubernetes::type_of_schema(node)?;
         // Without a description of the field, that of the type is part of the schema.
         if !has_same_descriptions || usage.is_element || usage.docs.is_none() {
             let KubernetesType { module, name, .. } = known;
@@ -391,8 +389,7 @@ fn has_key(keyword: &str, value: &Value, ty: Option<&Type>) -> bool {
     let is_map = || is_other || matches!(ty, None | Some(Type::Map(_)));
     match keyword {
         "enum" => value.as_array().is_some_and(|all| {
-            let is_literal =
-                |value: &Value| value.is_string() || value.as_u64().is_some_and(|number| i64::try_from(number).is_ok());
+            let is_literal = |value: &Value| value.is_string() || value.is_i64();
             !all.is_empty() && all.iter().all(is_literal)
         }),
         "maximum" | "minimum" => is_number() && (value.is_i64() || value.is_f64() && !is_integer),
