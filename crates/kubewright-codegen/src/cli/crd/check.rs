@@ -5,11 +5,14 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 use kubewright_crd::{
     definition::{lint, validate},
-    field::FieldError,
+    field::{ErrorType, FieldError},
 };
 use serde_json::{Value, json};
 
-use super::{super::print::print, source::read_all};
+use super::{
+    super::print::print,
+    source::{self, Parsed},
+};
 use crate::crd::rule_report;
 
 /// Options of `crd check`.
@@ -26,9 +29,10 @@ pub struct Check {
     pub json: bool,
 }
 
-/// A definition and its errors and warnings.
+/// A definition, or a file without its definitions, and its errors and warnings.
 struct Checked {
     file: String,
+    /// The name of the definition; empty for a file.
     name: String,
     crd: Value,
     findings: Vec<FieldError>,
@@ -41,21 +45,45 @@ impl Checked {
         findings.extend(lint(&crd));
         Checked { file: file.to_owned(), name, crd, findings }
     }
+
+    /// Creates the findings about a file.
+    fn from_file(file: &str, findings: Vec<FieldError>) -> Self {
+        Checked { file: file.to_owned(), name: String::new(), crd: Value::Null, findings }
+    }
 }
 
 /// Exit codes: 0 the server accepts all of them, 1 it would reject one.
 pub(super) fn run(args: &Check) -> Result<ExitCode> {
     let mut checked = Vec::new();
     for file in &args.files {
-        let definitions = read_all(file)?;
-        if definitions.is_empty() {
-            bail!("no CustomResourceDefinition in {file}");
-        }
-        checked.extend(definitions.into_iter().map(|(name, crd)| Checked::new(file, name, crd)));
+        checked.extend(check(file, &source::text(file)?)?);
     }
     print(&if args.json { json_report(&checked) } else { text_report(&checked) });
     let fails = |finding: &FieldError| args.strict || finding.is_error();
     Ok(ExitCode::from(u8::from(checked.iter().flat_map(|definition| &definition.findings).any(fails))))
+}
+
+/// Checks the text of a file. Text that is not YAML is an error of the file.
+fn check(file: &str, text: &str) -> Result<Vec<Checked>> {
+    let source = if file == "-" { "standard input" } else { file };
+    let Parsed { definitions, warnings } = match source::parse_all(text, source) {
+        Ok(parsed) => parsed,
+        Err(error) => {
+            let error = FieldError::of_field("", ErrorType::BadRequest, None, format!("{error:#}"));
+            return Ok(vec![Checked::from_file(file, vec![error])]);
+        }
+    };
+    if definitions.is_empty() {
+        bail!("no CustomResourceDefinition in {file}");
+    }
+    let mut checked = Vec::new();
+    if !warnings.is_empty() {
+        let warnings =
+            warnings.iter().map(|warning| FieldError::of_field("", ErrorType::Warning, None, warning.to_string()));
+        checked.push(Checked::from_file(file, warnings.collect()));
+    }
+    checked.extend(definitions.into_iter().map(|(name, crd)| Checked::new(file, name, crd)));
+    Ok(checked)
 }
 
 fn errors(count: usize) -> String {
@@ -86,18 +114,30 @@ fn json_report(checked: &[Checked]) -> String {
 fn text_report(checked: &[Checked]) -> String {
     let mut text = String::new();
     for Checked { file, name, crd, findings } in checked.iter().filter(|definition| !definition.findings.is_empty()) {
-        let describe = |finding: &FieldError| rule_report::describe(crd, finding).replace('\n', "\n           ");
+        let describe = |finding: &FieldError| {
+            let text = rule_report::describe(crd, finding).replace('\n', "\n           ");
+            match finding.error_type {
+                // The message of the server has no indexes and no names of properties.
+                ErrorType::BadRequest if !finding.field.is_empty() => format!("{}: {text}", finding.field),
+                _ => text,
+            }
+        };
         let line = |finding: &FieldError| format!("  {}  {}\n", class(finding), describe(finding));
         let lines: String = findings.iter().map(line).collect();
-        text += &format!("{name} in {file}\n{lines}\n");
+        let title = if name.is_empty() { file.clone() } else { format!("{name} in {file}") };
+        text += &format!("{title}\n{lines}\n");
     }
     let count = |wanted| {
         let findings = checked.iter().flat_map(|definition| &definition.findings);
         findings.filter(|finding| finding.is_error() == wanted).count()
     };
-    let rejected = checked.iter().filter(|definition| definition.findings.iter().any(FieldError::is_error)).count();
-    let definitions =
-        if checked.len() == 1 { "1 definition".to_owned() } else { format!("{} definitions", checked.len()) };
+    let is_rejected = |definition: &&Checked| definition.findings.iter().any(FieldError::is_error);
+    let rejected = checked.iter().filter(is_rejected).count();
+    // A file that cannot be read counts as one definition.
+    let definitions = match checked.iter().filter(|checked| !checked.name.is_empty() || is_rejected(checked)).count() {
+        1 => "1 definition".to_owned(),
+        many => format!("{many} definitions"),
+    };
     let warnings = match count(false) {
         0 => String::new(),
         1 => ", 1 warning".to_owned(),
@@ -112,7 +152,6 @@ fn text_report(checked: &[Checked]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::crd::source::parse_all;
 
     #[test]
     fn a_rule_error_is_printed_with_its_source_and_a_suggestion() {
@@ -134,8 +173,7 @@ spec:
         properties: {timeInterval: {type: integer}}
         x-kubernetes-validations: [{rule: self.time_interval > 0}]
 ";
-        let (name, crd) = parse_all(text, "widgets.yaml").unwrap().remove(0);
-        let printed = text_report(&[Checked::new("widgets.yaml", name, crd)]);
+        let printed = text_report(&check("widgets.yaml", text).unwrap());
         let expected = "
            ERROR: <input>:1:5: undefined field 'time_interval'
             | self.time_interval > 0
@@ -162,8 +200,7 @@ spec:
     schema: {openAPIV3Schema: {type: object, properties: {a: {type: string, format: colour}}}}
 ";
         let bad = good.replace("type: string", "type: text").replace("widgets", "things");
-        let definitions = parse_all(&format!("{good}---{bad}"), "two.yaml").unwrap();
-        let checked: Vec<_> = definitions.into_iter().map(|(name, crd)| Checked::new("two.yaml", name, crd)).collect();
+        let checked = check("two.yaml", &format!("{good}---{bad}")).unwrap();
         let text = text_report(&checked);
         let expected = "\
 widgets.example.com in two.yaml
@@ -195,8 +232,7 @@ spec:
     schema: {openAPIV3Schema: {type: object, properties: {size: {type: integer}}}}
     additionalPrinterColumns: [{name: Size, type: integer, jsonPath: .sice}]
 ";
-        let (name, crd) = parse_all(text, "widgets.yaml").unwrap().remove(0);
-        let checked = [Checked::new("widgets.yaml", name, crd)];
+        let checked = check("widgets.yaml", text).unwrap();
         assert!(!checked[0].findings.iter().any(FieldError::is_error));
         let expected = "\
 widgets.example.com in widgets.yaml
@@ -208,5 +244,38 @@ the API server accepts 1 definition, 1 warning";
         let json: Value = serde_json::from_str(&json_report(&checked)).unwrap();
         let path = json!("spec.versions[0].additionalPrinterColumns[0].jsonPath");
         assert_eq!((&json[0]["class"], &json[0]["path"]), (&json!("warning"), &path));
+    }
+
+    #[test]
+    fn the_findings_about_a_file_have_its_name() {
+        let text = "
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: widgets.example.com}
+spec:
+  group: example.com
+  names: {kind: Widget, plural: widgets}
+  scope: Namespaced
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema: {openAPIV3Schema: {type: object, properties: {a: {type: object, properties: {y: {type: string}}}}}}
+";
+        let expected = "\
+widgets.yaml
+  warning  widgets.yaml:13: `y`: kubectl reads this key as `true`, by the rules of YAML 1.1; quote it
+
+the API server accepts 1 definition, 1 warning";
+        assert_eq!(text_report(&check("widgets.yaml", text).unwrap()), expected);
+        let text = text.replace("type: object, properties: {y", "required: [y], properties: {'y'");
+        let printed = text_report(&check("widgets.yaml", &text).unwrap());
+        let expected = "spec.versions[0].schema.openAPIV3Schema.properties.a.required: CustomResourceDefinition in version \
+                        \"v1\" cannot be handled as a CustomResourceDefinition: json: cannot unmarshal bool into Go struct \
+                        field JSONSchemaProps.spec.versions.schema.openAPIV3Schema.properties.required of type string";
+        assert!(printed.contains(expected), "{printed}");
+        let printed = text_report(&check("widgets.yaml", "a: {{ .Values.a }}\n").unwrap());
+        assert!(printed.starts_with("widgets.yaml\n  error  widgets.yaml is a Helm template, not YAML; "), "{printed}");
+        assert!(printed.ends_with("the API server would reject 1 of 1 definition: 1 error"), "{printed}");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{fmt::Write, process::ExitCode};
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use kubewright_core::meta::{ApiGroup, Conversion};
 use kubewright_crd::diff::{self, Change, Class, olm};
 use serde_json::{Value, json};
@@ -57,7 +57,11 @@ struct DefinitionChange<'a> {
 /// Exit codes: 0 no change or only allowed ones, 1 otherwise.
 pub(super) fn run(groups: &[ApiGroup], args: &Diff) -> Result<ExitCode> {
     // Two files need no project.
-    let project = || Project::find(groups, &args.dirs);
+    let project = || {
+        Project::find(groups, &args.dirs).context(
+            "revisions and generated definitions need a project; run `cargo xtask crd diff` in it, or compare two files",
+        )
+    };
     let mut old = Source::named(args.old.as_deref().unwrap_or("HEAD"), project)?;
     let mut new = match &args.new {
         Some(new) => Source::named(new, project)?,

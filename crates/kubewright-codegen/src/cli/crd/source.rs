@@ -16,7 +16,7 @@ use super::{
     super::{print::warn, project::Project},
     yaml,
 };
-use crate::{crd, output::Plan};
+use crate::{crd, diagnostic::Diagnostic, output::Plan};
 
 /// Definitions by their name, such as `widgets.example.com`.
 pub(super) type Definitions = BTreeMap<String, Value>;
@@ -135,21 +135,29 @@ fn git(directory: &Path, args: &[&str]) -> Result<String> {
 
 /// Parses the definitions of a YAML stream, by name. The last of each name wins.
 pub(super) fn parse(text: &str, source: &str) -> Result<Definitions> {
-    Ok(parse_all(text, source)?.into_iter().collect())
+    let Parsed { definitions, warnings } = parse_all(text, source)?;
+    warn(&warnings);
+    Ok(definitions.into_iter().collect())
 }
 
-/// Reads all definitions of a file with their names; `-` is standard input.
-pub(super) fn read_all(name: &str) -> Result<Vec<(String, Value)>> {
+/// Returns the text of a file; `-` is standard input.
+pub(super) fn text(name: &str) -> Result<String> {
     if name == "-" {
-        return parse_all(&stdin()?, "standard input");
+        return stdin();
     }
-    parse_all(&fs::read_to_string(name).with_context(|| format!("cannot read {name}"))?, name)
+    fs::read_to_string(name).with_context(|| format!("cannot read {name}"))
+}
+
+/// The definitions of a stream with their names.
+pub(super) struct Parsed {
+    pub(super) definitions: Vec<(String, Value)>,
+    /// Keys and values that kubectl reads in an unexpected way.
+    pub(super) warnings: Vec<Diagnostic>,
 }
 
 /// Parses all definitions of a YAML stream, including those in lists such as the output of `kubectl get crds -o yaml`.
-pub(super) fn parse_all(text: &str, source: &str) -> Result<Vec<(String, Value)>> {
+pub(super) fn parse_all(text: &str, source: &str) -> Result<Parsed> {
     let yaml::Stream { documents, warnings } = yaml::parse(text, source)?;
-    warn(&warnings);
     let mut definitions = Vec::new();
     for document in documents {
         let items = match document.get("items").and_then(Value::as_array) {
@@ -158,6 +166,9 @@ pub(super) fn parse_all(text: &str, source: &str) -> Result<Vec<(String, Value)>
         };
         for definition in items.into_iter().filter(|item| item["kind"] == "CustomResourceDefinition") {
             let name = definition["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+            if name.contains("{{") {
+                bail!(yaml::template(source));
+            }
             match definition["apiVersion"].as_str() {
                 Some("apiextensions.k8s.io/v1") => {}
                 other => bail!(
@@ -168,7 +179,7 @@ pub(super) fn parse_all(text: &str, source: &str) -> Result<Vec<(String, Value)>
             definitions.push((name, definition));
         }
     }
-    Ok(definitions)
+    Ok(Parsed { definitions, warnings })
 }
 
 #[cfg(test)]
@@ -178,7 +189,14 @@ mod tests {
     #[test]
     fn duplicate_keys_are_errors_with_their_line() {
         let text = "kind: Namespace\n---\nkind: List\nitems: []\nkind: List\n";
-        let error = format!("{:#}", parse_all(text, "widgets.yaml").unwrap_err());
+        let error = format!("{:#}", parse_all(text, "widgets.yaml").err().unwrap());
         assert_eq!(error, "widgets.yaml is not YAML: duplicate key `kind` at line 5");
+    }
+
+    #[test]
+    fn templates_that_are_yaml_are_reported_as_such() {
+        let text = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata:\n  name: a-{{ .Values.a }}\n";
+        let error = parse_all(text, "widgets.yaml").err().unwrap().to_string();
+        assert!(error.starts_with("widgets.yaml is a Helm template"), "{error}");
     }
 }

@@ -5,7 +5,7 @@ use std::{fmt, thread};
 use anyhow::{Context, Result, anyhow};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
-use serde_saphyr::{Options, Spanned, budget, options};
+use serde_saphyr::{Location, Options, Spanned, budget, options};
 
 use crate::{crd, diagnostic::Diagnostic};
 
@@ -15,7 +15,7 @@ const STACK_BYTES: usize = 64 << 20;
 /// The documents of a stream.
 pub(super) struct Stream {
     pub(super) documents: Vec<Value>,
-    /// The keys that are booleans for kubectl.
+    /// The keys and values that are booleans for kubectl.
     pub(super) warnings: Vec<Diagnostic>,
 }
 
@@ -25,17 +25,20 @@ pub(super) fn parse(text: &str, source: &str) -> Result<Stream> {
         let parser = thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, || stream(text, source));
         parser.context("cannot start a thread")?.join().map_err(|_| anyhow!("the parser failed"))?
     });
-    parsed.with_context(|| match is_template(text) {
-        true => {
-            format!("{source} is a Helm template, not YAML; render it first: `helm template --show-only FILE CHART`")
-        }
+    parsed.with_context(|| match has_action(text) {
+        true => template(source),
         false => format!("{source} is not YAML"),
     })
 }
 
+/// The error for a Helm template.
+pub(super) fn template(source: &str) -> String {
+    format!("{source} is a Helm template, not YAML; render it first: `helm template --show-only FILE CHART`")
+}
+
 fn stream(text: &str, source: &str) -> Result<Stream> {
     let nodes: Vec<Node> = serde_saphyr::from_multiple_with_options(text, limits()).map_err(crd::patch::yaml_error)?;
-    let mut converter = Converter { text, source, warnings: Vec::new() };
+    let mut converter = Converter { lines: text.lines().collect(), source, warnings: Vec::new() };
     let documents = nodes.into_iter().map(|node| converter.value(node)).collect();
     Ok(Stream { documents, warnings: converter.warnings })
 }
@@ -44,14 +47,15 @@ fn limits() -> Options {
     options! { with_snippet: false, legacy_octal_numbers: true, budget: budget! { max_depth: 1000 } }
 }
 
-/// Whether a line is an action of a Helm template.
-fn is_template(text: &str) -> bool {
-    text.lines().any(|line| line.trim_start().starts_with("{{"))
+/// Whether a line, or a value at the start of one, is an action of a Helm template.
+fn has_action(text: &str) -> bool {
+    let is_action = |line: &str| line.starts_with("{{") || line.contains(": {{") || line.contains("- {{");
+    text.lines().any(|line| is_action(line.trim_start()))
 }
 
 /// Converts nodes to JSON.
 struct Converter<'a> {
-    text: &'a str,
+    lines: Vec<&'a str>,
     source: &'a str,
     warnings: Vec<Diagnostic>,
 }
@@ -60,10 +64,14 @@ impl Converter<'_> {
     fn value(&mut self, node: Node) -> Value {
         match node {
             Node::Scalar(value) => value,
-            Node::Sequence(items) => items.into_iter().map(|item| self.value(item)).collect(),
+            Node::Sequence(items) => items.into_iter().map(|item| self.item(item)).collect(),
             Node::Mapping(entries) => {
                 let mut fields = Map::new();
                 for (key, value) in entries {
+                    if let Node::Scalar(Value::Bool(_)) = value {
+                        let rest = self.text_at(key.referenced).split_once(':').map_or("", |(_, rest)| rest);
+                        self.warn_of_boolean(first_word(rest.trim_start()), key.referenced.line());
+                    }
                     let value = self.value(value);
                     fields.insert(self.key(key), value);
                 }
@@ -72,27 +80,48 @@ impl Converter<'_> {
         }
     }
 
+    fn item(&mut self, item: Spanned<Node>) -> Value {
+        if let Node::Scalar(Value::Bool(_)) = item.value {
+            self.warn_of_boolean(first_word(self.text_at(item.referenced)), item.referenced.line());
+        }
+        self.value(item.value)
+    }
+
     /// Returns the key that kubectl sends.
     fn key(&mut self, key: Spanned<String>) -> String {
-        let Some(boolean) = boolean(&key.value).filter(|_| self.is_plain(&key)) else { return key.value };
-        let line = key.referenced.line();
+        let is_plain = || self.text_at(key.referenced).starts_with(&key.value);
+        let Some(boolean) = boolean(&key.value).filter(|_| is_plain()) else { return key.value };
         if key.value != boolean {
-            self.warnings.push(Diagnostic {
-                item: key.value,
-                location: Some(format!("{}:{line}", self.source)),
-                message: format!("kubectl reads this key as `{boolean}`, by the rules of YAML 1.1; quote it"),
-            });
+            let message = format!("kubectl reads this key as `{boolean}`, by the rules of YAML 1.1; quote it");
+            self.warn(key.value, key.referenced.line(), message);
         }
         boolean.to_owned()
     }
 
-    /// Whether a key is not quoted.
-    fn is_plain(&self, key: &Spanned<String>) -> bool {
-        let index = |number: u64| usize::try_from(number).unwrap_or(usize::MAX).saturating_sub(1);
-        let line = self.text.lines().nth(index(key.referenced.line())).unwrap_or_default();
-        let text: String = line.chars().skip(index(key.referenced.column())).take(key.value.len()).collect();
-        text == key.value
+    /// Warns of a word that is a boolean by the rules of YAML 1.1 only.
+    fn warn_of_boolean(&mut self, word: &str, line: u64) {
+        let Some(boolean) = boolean(word).filter(|boolean| !word.eq_ignore_ascii_case(boolean)) else { return };
+        let message =
+            format!("kubectl reads this value as `{boolean}`, by the rules of YAML 1.1; quote it if it is a string");
+        self.warn(word.to_owned(), line, message);
     }
+
+    fn warn(&mut self, item: String, line: u64, message: String) {
+        self.warnings.push(Diagnostic { item, location: Some(format!("{}:{line}", self.source)), message });
+    }
+}
+
+impl<'a> Converter<'a> {
+    /// Returns the rest of a line.
+    fn text_at(&self, location: Location) -> &'a str {
+        let index = |number: u64| usize::try_from(number).unwrap_or(usize::MAX).saturating_sub(1);
+        let line = self.lines.get(index(location.line())).copied().unwrap_or_default();
+        line.char_indices().nth(index(location.column())).map_or("", |(start, _)| &line[start..])
+    }
+}
+
+fn first_word(text: &str) -> &str {
+    text.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default()
 }
 
 /// Returns the boolean that YAML 1.1 reads.
@@ -104,10 +133,10 @@ fn boolean(text: &str) -> Option<&'static str> {
     }
 }
 
-/// A YAML value, with the locations of its keys.
+/// A YAML value, with the locations of keys and items.
 enum Node {
     Scalar(Value),
-    Sequence(Vec<Node>),
+    Sequence(Vec<Spanned<Node>>),
     Mapping(Vec<(Spanned<String>, Node)>),
 }
 
@@ -185,7 +214,7 @@ mod tests {
     fn unquoted_keys_that_are_booleans_are_those_of_kubectl() {
         let stream = parse("a: 1\n---\nx: 1\n{y: 2, \"n\": on}: 1\n", "a.yaml");
         assert!(stream.is_err(), "a mapping is no key");
-        let stream = parse("# A comment.\n---\nx: 1\n---\ny: 2\n'n': on\nz: {no: 3, true: 4}\n", "a.yaml").unwrap();
+        let stream = parse("# A comment.\n---\nx: 1\n---\ny: 2\n'n': true\nz: {no: 3, true: 4}\n", "a.yaml").unwrap();
         assert_eq!(stream.documents, [json!({"x": 1}), json!({"true": 2, "n": true, "z": {"false": 3, "true": 4}})]);
         let warnings: Vec<String> = stream.warnings.iter().map(ToString::to_string).collect();
         assert_eq!(
@@ -198,6 +227,31 @@ mod tests {
     }
 
     #[test]
+    fn unquoted_values_that_are_booleans_are_those_of_kubectl() {
+        let text = "ä: on\n'b': yes # no\nc: [on, 'off', No, true, {d: n}]\ne:\n- off\n- False\nf: 'on'\ng: One\n";
+        let stream = parse(text, "a.yaml").unwrap();
+        let expected = json!({
+            "ä": true, "b": true, "c": [true, "off", false, true, {"d": false}], "e": [false, false], "f": "on", "g": "One",
+        });
+        assert_eq!(stream.documents, [expected]);
+        let warned: Vec<String> = stream
+            .warnings
+            .iter()
+            .map(|warning| warning.to_string().replace("kubectl reads this value as ", ""))
+            .collect();
+        let rest = ", by the rules of YAML 1.1; quote it if it is a string";
+        let expected = [
+            "1: `on`: `true`",
+            "2: `yes`: `true`",
+            "3: `on`: `true`",
+            "3: `No`: `false`",
+            "3: `n`: `false`",
+            "5: `off`: `false`",
+        ];
+        assert_eq!(warned, expected.map(|warning| format!("a.yaml:{warning}{rest}")));
+    }
+
+    #[test]
     fn deep_documents_are_parsed() {
         let text = format!("a: {}1{}", "{a: ".repeat(200), "}".repeat(200));
         assert_eq!(parse(&text, "a.yaml").unwrap().documents.len(), 1);
@@ -205,7 +259,13 @@ mod tests {
 
     #[test]
     fn templates_are_reported_as_such() {
-        let error = parse("{{- if .Values.crds }}\na: 1\n{{- end }}\n", "a.yaml").err().unwrap().to_string();
-        assert!(error.starts_with("a.yaml is a Helm template"), "{error}");
+        for text in
+            ["{{- if .Values.crds }}\na: 1\n{{- end }}\n", "a: {{ .Values.a }}\n", "a:\n  - {{ .Values.a }}: 1\n"]
+        {
+            let error = parse(text, "a.yaml").err().unwrap().to_string();
+            assert!(error.starts_with("a.yaml is a Helm template"), "{error}");
+        }
+        let error = parse("a: '{{ .Values.a }}'\nb: [\n", "a.yaml").err().unwrap().to_string();
+        assert_eq!(error, "a.yaml is not YAML");
     }
 }
