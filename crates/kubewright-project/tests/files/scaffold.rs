@@ -522,6 +522,33 @@ fn cargo_kubewright(args: &[&str], directory: &Path) -> (bool, String) {
 }
 
 #[test]
+fn definitions_are_compared_without_a_project() {
+    let directory = tempfile::tempdir().unwrap();
+    let definition = |kind: &str| {
+        format!(
+            "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {{name: as.example.com}}\nspec:\n  \
+             group: example.com\n  scope: Namespaced\n  names: {{kind: A, plural: as}}\n  versions:\n  - name: v1\n    served: \
+             true\n    storage: true\n    schema: {{openAPIV3Schema: {{type: object, properties: {{a: {{type: {kind}}}}}}}}}\n"
+        )
+    };
+    fs::write(directory.path().join("old.yaml"), definition("string")).unwrap();
+    fs::write(directory.path().join("new.yaml"), definition("integer")).unwrap();
+    for (files, code, printed) in [
+        (&["old.yaml", "old.yaml"][..], 0, "no change in 1 common definition, from old.yaml to old.yaml"),
+        (&["old.yaml", "new.yaml"], 1, "breaking"),
+        (&["old.yaml"], 2, "run `cargo xtask crd diff` in it, or compare two files"),
+        (&["old.yaml", "missing.yaml"], 2, "run `cargo xtask crd diff` in it, or compare two files"),
+    ] {
+        let mut program = Command::new(env!("CARGO_BIN_EXE_cargo-kubewright"));
+        let output =
+            program.args(["kubewright", "crd", "diff"]).args(files).current_dir(directory.path()).output().unwrap();
+        let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+        assert_eq!(output.status.code(), Some(code), "{text}");
+        assert!(text.contains(printed), "{text}");
+    }
+}
+
+#[test]
 fn a_directory_that_is_not_empty_is_an_error() {
     let directory = tempfile::tempdir().unwrap();
     fs::create_dir(directory.path().join("a")).unwrap();
