@@ -31,6 +31,7 @@ const FIELDS: &[&str] = &[
     "a",
     "a-b",
     "a.b",
+    "a.b/c-d",
     "aB",
     "a_b",
     "apiVersion",
@@ -42,12 +43,18 @@ const FIELDS: &[&str] = &[
     "maxSize",
     "metadata",
     "name",
+    "no",
+    "null",
+    "on",
     "other",
     "self",
     "status",
+    "true",
     "type",
     "with_name",
     "x/y",
+    "y",
+    "~",
     "é",
 ];
 
@@ -239,6 +246,7 @@ fn schema() -> BoxedStrategy<Value> {
             prop_oneof![
                 4 => object(inner.clone()),
                 2 => array(inner.clone()),
+                1 => deep(inner.clone()),
                 1 => (inner, decoration()).prop_map(|(values, decoration)| {
                     with(json!({"type": "object", "additionalProperties": without_default(values)}), decoration)
                 }),
@@ -292,9 +300,33 @@ fn object(inner: BoxedStrategy<Value>) -> BoxedStrategy<Value> {
                 1 => schema["anyOf"] = json!([alternatives[0], {"properties": {names[0]: {"maxLength": 3}}}]),
                 2 => schema["x-kubernetes-preserve-unknown-fields"] = json!(true),
                 3 => schema["required"] = json!(["missing"]),
+                4 => {
+                    schema["properties"][names[0]]["nullable"] = json!(true);
+                    schema["required"] = json!([names[0]]);
+                }
                 _ => {}
             }
             with(schema, decoration)
+        })
+        .boxed()
+}
+
+/// A schema below many objects and lists, some of which preserve unknown fields.
+fn deep(inner: BoxedStrategy<Value>) -> BoxedStrategy<Value> {
+    let levels = prop::collection::vec((select(FIELDS), 0..6), 10..30);
+    (inner, levels)
+        .prop_map(|(inner, levels)| {
+            levels.into_iter().fold(inner, |schema, (name, kind)| {
+                let mut object = json!({"type": "object", "properties": {name: without_default(schema)}});
+                match kind {
+                    0 => return json!({"type": "array", "items": object}),
+                    1 => return json!({"type": "object", "additionalProperties": object}),
+                    2 => object["x-kubernetes-preserve-unknown-fields"] = json!(true),
+                    3 => object["required"] = json!([name]),
+                    _ => {}
+                }
+                object
+            })
         })
         .boxed()
 }
