@@ -57,8 +57,7 @@ pub struct FilterSpec {
     pub operator: Option<SpecOperator>,
     #[schema(values = ["http", "HTTP", "Http"])]
     pub scheme: Option<String>,
-    #[schema(no_format)]
-    #[schemars(extend("x-kubewright-override" = {"":{"enum":[-1, 0, 1]}}))]
+    #[schema(no_format, values = [-1, 0, 1])]
     pub step: Option<i64>,
 }
 
