@@ -6,7 +6,7 @@ mod definition;
 mod definitions;
 mod descriptions;
 pub(crate) mod kustomization;
-mod overrides;
+pub(crate) mod overrides;
 pub(crate) mod patch;
 pub(crate) mod rule_report;
 mod rust_paths;

@@ -96,14 +96,11 @@ extensions! {
     /// Keywords that replace those of a built-in type, such as another map type.
     Instead = "x-kubewright-instead",
 
-    // The ways around the generator, by `#[schemars(extend(..))]`.
+    // The way around the generator, by `#[schemars(extend(..))]`.
 
-    /// Keywords by the JSON pointers of schemas below a kind or a field.
+    /// Keywords by the JSON pointers of schemas below a kind or a field. On a kind also `version` and `definition`: JSON
+    /// merge patches of its version, and of its definition.
     Override = "x-kubewright-override",
-    /// A JSON merge patch of the version of a kind.
-    Version = "x-kubewright-version",
-    /// A JSON merge patch of the definition of a kind.
-    Definition = "x-kubewright-definition",
 }
 
 impl Extension {

@@ -1,13 +1,13 @@
 //! Overrides: marks in the schema of a type that replace parts of the generated definition.
 //!
-//! `crd import` writes them for everything that Rust types cannot express:
+//! `crd import` writes `x-kubewright-override` for everything that Rust types cannot express. Its keys are:
 //!
-//! - `x-kubewright-override` on a kind or a field: keywords by the JSON pointers of schemas below it. A keyword
-//!   replaces the generated one, and a null removes it.
-//! - `x-kubewright-version` on a kind: a JSON merge patch of its version in the definition.
-//! - `x-kubewright-definition` on a kind: a JSON merge patch of the definition.
+//! - on a kind or a field, the JSON pointers of schemas below it, with keywords: a keyword replaces the generated one, and
+//!   a null removes it;
+//! - on a kind, `version`: a JSON merge patch of its version in the definition;
+//! - on a kind, `definition`: a JSON merge patch of the definition.
 //!
-//! A value can also be a string that contains JSON.
+//! The value can also be a string that contains JSON.
 
 use kubewright_crd::structural::Extensions;
 use kubewright_names::extension::Extension;
@@ -18,10 +18,30 @@ use crate::{
     schema_path::pointer_of_path,
 };
 
-/// Applies the overrides of a schema.
-pub(super) fn apply(schema: &mut Value, marks: &Extensions, item: &RustItem, errors: &mut Diagnostics) {
+/// The key of the patch of a version. JSON pointers are empty, or start with a slash.
+pub(crate) const VERSION: &str = "version";
+/// The key of the patch of a definition.
+pub(crate) const DEFINITION: &str = "definition";
+
+/// The JSON merge patches of a kind.
+#[derive(Default)]
+pub(super) struct Patches {
+    pub(super) version: Option<Value>,
+    pub(super) definition: Option<Value>,
+}
+
+/// Applies the overrides of a schema, and returns the patches of its kind.
+pub(super) fn apply(schema: &mut Value, marks: &Extensions, item: &RustItem, errors: &mut Diagnostics) -> Patches {
+    let mut patches = Patches::default();
     for (path, value) in marks.get(&Extension::Override).into_iter().flatten() {
-        let Some(overrides) = object(Extension::Override, value, &item.at(path), errors) else { continue };
+        let Some(mut overrides) = object(value) else {
+            errors.push(item.at(path), "`x-kubewright-override` is not an object");
+            continue;
+        };
+        if path.is_empty() {
+            let mut patch = |key| patch(&mut overrides, key, item, errors);
+            patches = Patches { version: patch(VERSION), definition: patch(DEFINITION) };
+        }
         let tokens = pointer_of_path(schema, path);
         let base: String =
             tokens.iter().map(|token| format!("/{}", token.replace('~', "~0").replace('/', "~1"))).collect();
@@ -34,6 +54,15 @@ pub(super) fn apply(schema: &mut Value, marks: &Extensions, item: &RustItem, err
             replace(node, keywords);
         }
     }
+    patches
+}
+
+fn patch(overrides: &mut Map<String, Value>, key: &str, item: &RustItem, errors: &mut Diagnostics) -> Option<Value> {
+    let patch = overrides.remove(key)?;
+    if !patch.is_object() {
+        errors.push(item, format!("`{key}` of `x-kubewright-override` is not an object"));
+    }
+    Some(patch).filter(Value::is_object)
 }
 
 fn replace(node: &mut Map<String, Value>, keywords: &Map<String, Value>) {
@@ -43,17 +72,6 @@ fn replace(node: &mut Map<String, Value>, keywords: &Map<String, Value>) {
             value => drop(node.insert(keyword.clone(), value.clone())),
         }
     }
-}
-
-/// Returns the patch of a kind: that of its version, or of the definition.
-pub(super) fn patch(
-    extension: Extension,
-    marks: &Extensions,
-    item: &RustItem,
-    errors: &mut Diagnostics,
-) -> Option<Value> {
-    let value = marks.get(&extension)?.get("")?;
-    object(extension, value, item, errors).map(Value::Object)
 }
 
 /// Applies a JSON merge patch (RFC 7396).
@@ -74,22 +92,10 @@ pub(super) fn merge(target: &mut Value, patch: &Value) {
     }
 }
 
-fn object(
-    extension: Extension,
-    value: &Value,
-    item: &RustItem,
-    errors: &mut Diagnostics,
-) -> Option<Map<String, Value>> {
-    let parsed = match value {
+fn object(value: &Value) -> Option<Map<String, Value>> {
+    match value {
         Value::String(text) => serde_json::from_str(text).ok(),
-        value => Some(value.clone()),
-    };
-    match parsed {
-        Some(Value::Object(object)) => Some(object),
-        _ => {
-            errors.push(item, format!("`{}` is not an object", extension.name()));
-            None
-        }
+        value => value.as_object().cloned(),
     }
 }
 
@@ -100,7 +106,7 @@ mod tests {
     fn apply_override(schema: &Value, path: &str, value: Value) -> Result<Value, Diagnostics> {
         let (mut schema, mut errors) = (schema.clone(), Diagnostics::default());
         let marks = Extensions::from([(Extension::Override, [(path.to_owned(), value)].into())]);
-        apply(&mut schema, &marks, &RustItem::from("my_types::v1::Widget"), &mut errors);
+        drop(apply(&mut schema, &marks, &RustItem::from("my_types::v1::Widget"), &mut errors));
         errors.or(schema)
     }
 
@@ -117,6 +123,10 @@ mod tests {
     fn overrides_without_a_schema_are_errors() {
         let error = apply_override(&json!({}), "", json!({"/properties/a": {}})).unwrap_err().to_string();
         assert_eq!(error, "`my_types::v1::Widget`: `x-kubewright-override`: there is no schema at `/properties/a`");
+        let error = apply_override(&json!({}), ".a", json!({"version": {}})).unwrap_err().to_string();
+        assert!(error.ends_with("there is no schema at `version`"), "only kinds have patches: {error}");
+        let error = apply_override(&json!({}), "", json!({"version": 1})).unwrap_err().to_string();
+        assert_eq!(error, "`my_types::v1::Widget`: `version` of `x-kubewright-override` is not an object");
         let error = apply_override(&json!({}), "", json!("{")).unwrap_err().to_string();
         assert_eq!(error, "`my_types::v1::Widget`: `x-kubewright-override` is not an object");
     }

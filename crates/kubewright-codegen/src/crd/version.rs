@@ -39,9 +39,7 @@ impl Version {
     ) -> Option<Self> {
         let item = RustItem::of_kind(group, kind);
         let mut schema = schema(kind, &item, options, errors)?;
-        overrides::apply(&mut schema.schema, &schema.extensions, &item, errors);
-        let definition_patch = overrides::patch(Extension::Definition, &schema.extensions, &item, errors);
-        let version_patch = overrides::patch(Extension::Version, &schema.extensions, &item, errors);
+        let patches = overrides::apply(&mut schema.schema, &schema.extensions, &item, errors);
         let mut json = Map::from_iter([
             ("name".to_owned(), json!(group.version)),
             ("served".to_owned(), json!(kind.definition.served)),
@@ -56,7 +54,7 @@ impl Version {
         }
         let rust = RustPaths::new(item, &schema);
         let warnings = conventions::snake_case_fields(&rust, &schema.extensions);
-        let mut version = Version { rust, schema, json, definition_patch, warnings };
+        let mut version = Version { rust, schema, json, definition_patch: patches.definition, warnings };
         version.check_paths(kind, errors);
         let columns = version.columns(kind, errors);
         let selectable = version.selectable_fields(kind, errors);
@@ -66,8 +64,10 @@ impl Version {
             }
         }
         version.json.extend(subresources(kind).map(|value| ("subresources".to_owned(), value)));
-        if let Some(Value::Object(patch)) = version_patch {
-            version.json.extend(patch);
+        if let Some(patch) = patches.version {
+            let mut json = Value::Object(version.json);
+            overrides::merge(&mut json, &patch);
+            version.json = json.as_object().cloned().unwrap_or_default();
         }
         Some(version)
     }

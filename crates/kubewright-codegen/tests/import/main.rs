@@ -191,9 +191,9 @@ fn what_attributes_of_a_kind_do_not_express_is_preserved_by_overrides() {
     }});
     let columns = json!([{"name": "A", "type": "string", "jsonPath": ".spec.misspelt"}]);
     for (pointer, value, expected) in [
-        ("/spec/conversion", webhook, "x-kubewright-definition"),
-        ("/spec/names/shortNames", json!(["a", "a"]), "x-kubewright-definition"),
-        ("/spec/versions/0/additionalPrinterColumns", columns, "x-kubewright-version"),
+        ("/spec/conversion", webhook, "\"definition\""),
+        ("/spec/names/shortNames", json!(["a", "a"]), "\"definition\""),
+        ("/spec/versions/0/additionalPrinterColumns", columns, "\"version\""),
     ] {
         let mut definition = with_field(json!({"type": "string"}));
         let (parent, key) = pointer.rsplit_once('/').unwrap();

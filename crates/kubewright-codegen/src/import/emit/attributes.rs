@@ -16,8 +16,17 @@ pub(super) fn of_type(attributes: &SchemaAttributes) -> Vec<TokenStream> {
     of_field(attributes, &Overrides::new())
 }
 
-/// Returns the attributes of a field or a kind, with its overrides.
+/// Returns the attributes of a field, with its overrides.
 pub(super) fn of_field(attributes: &SchemaAttributes, overrides: &Overrides) -> Vec<TokenStream> {
+    of_kind(attributes, overrides, Map::new())
+}
+
+/// Returns the attributes of a kind, with its overrides and the patches of its version and definition.
+pub(super) fn of_kind(
+    attributes: &SchemaAttributes,
+    overrides: &Overrides,
+    patches: Map<String, Value>,
+) -> Vec<TokenStream> {
     let mut overrides = overrides.clone();
     // `serde_json::json!` recurses for each token, so large values are strings in an override.
     let (extend, large): (Map<String, Value>, Map<String, Value>) =
@@ -26,7 +35,7 @@ pub(super) fn of_field(attributes: &SchemaAttributes, overrides: &Overrides) -> 
         overrides.entry(Pointer::new()).or_default().extend(large);
     }
     let mut extend = extend;
-    extend.extend(overrides_mark(&overrides));
+    extend.extend(overrides_mark(&overrides, patches));
     let mut tokens = Vec::new();
     let keys = keys(attributes);
     if !keys.is_empty() {
@@ -38,7 +47,7 @@ pub(super) fn of_field(attributes: &SchemaAttributes, overrides: &Overrides) -> 
 }
 
 /// Returns `#[schemars(extend(..))]`, if there is anything to add.
-pub(super) fn extend(keywords: &Map<String, Value>) -> Option<TokenStream> {
+fn extend(keywords: &Map<String, Value>) -> Option<TokenStream> {
     let pairs = keywords.iter().map(|(key, value)| {
         let value = match size(value) <= MAX_SIZE {
             true => json(value),
@@ -49,14 +58,14 @@ pub(super) fn extend(keywords: &Map<String, Value>) -> Option<TokenStream> {
     (!keywords.is_empty()).then(|| quote!(#[schemars(extend(#(#pairs),*))]))
 }
 
-/// Returns the mark that the generator applies: keywords by JSON pointers.
-fn overrides_mark(overrides: &Overrides) -> Option<(String, Value)> {
+/// Returns the mark that the generator applies: keywords by JSON pointers, and patches.
+fn overrides_mark(overrides: &Overrides, patches: Map<String, Value>) -> Option<(String, Value)> {
     let by_pointer = |(pointer, keywords): (&Pointer, &Map<String, Value>)| {
         let tokens = pointer.iter().map(|token| format!("/{}", token.replace('~', "~0").replace('/', "~1")));
         (tokens.collect::<String>(), Value::Object(keywords.clone()))
     };
-    (!overrides.is_empty())
-        .then(|| (Extension::Override.name().to_owned(), Value::Object(overrides.iter().map(by_pointer).collect())))
+    let all: Map<String, Value> = overrides.iter().map(by_pointer).chain(patches).collect();
+    (!all.is_empty()).then(|| (Extension::Override.name().to_owned(), Value::Object(all)))
 }
 
 fn bounds_key(key: &str) -> Option<&'static str> {

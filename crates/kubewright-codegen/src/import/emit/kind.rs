@@ -1,6 +1,5 @@
 //! A kind, its list and `group_version!`.
 
-use kubewright_names::extension::Extension;
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
 use serde_json::{Map, Value};
@@ -12,18 +11,18 @@ use super::{
     item::{Fields, fields, item_docs},
     scope::Scope,
 };
-use crate::names::ident;
+use crate::{crd::overrides, names::ident};
 
 /// Returns the type of a kind with the functions of its defaults, and its list if the derive would generate another one.
 pub(super) fn items(kind: &Kind, item: usize, scope: &Scope<'_>) -> Vec<TokenStream> {
     let name = &scope.items[item];
     let DocAttributes { docs, helpers } = item_docs(&scope.types.items[item].docs);
-    let schema = attributes::of_field(&scope.types.items[item].attributes, &kind.overrides);
+    let schema = attributes::of_kind(&scope.types.items[item].attributes, &kind.overrides, patches(kind));
     let Fields { fields, functions, defaults, camel_case } = fields(item, scope);
     let camel_case = camel_case.then(|| quote!(#[serde(rename_all = "camelCase")]));
     let default = scope.types.has_default(item).then(|| quote!(Default,));
     let deprecated = deprecated(kind);
-    let (genclient, k8s, patches) = (genclient(kind), k8s(kind, name), patches(kind));
+    let (genclient, k8s) = (genclient(kind), k8s(kind, name));
     let status = lacks_status(kind, scope.types).then(|| status(scope));
     let api_object = scope.path("kubewright_core::ApiObject");
     let metadata = scope.path("k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta");
@@ -32,7 +31,7 @@ pub(super) fn items(kind: &Kind, item: usize, scope: &Scope<'_>) -> Vec<TokenStr
         #[derive(Clone, Debug, #default PartialEq, #api_object)]
         #genclient
         #[k8s(#(#k8s),*)]
-        #(#helpers)* #camel_case #(#schema)* #patches
+        #(#helpers)* #camel_case #(#schema)*
         pub struct #name {
             #[doc = " Standard object's metadata."]
             pub metadata: #metadata,
@@ -176,13 +175,11 @@ fn column(column: &Column) -> TokenStream {
     quote!(#column_type(#name, #path) #description #format #priority)
 }
 
-/// Returns the marks with the fields of the definition and the version that no attribute expresses.
-fn patches(kind: &Kind) -> Option<TokenStream> {
-    let patches =
-        [(Extension::Definition.name(), &kind.definition_patch), (Extension::Version.name(), &kind.version_patch)];
-    let marks = patches.into_iter().filter(|(_, patch)| patch.as_object().is_some_and(|patch| !patch.is_empty()));
-    let marks: Map<String, Value> = marks.map(|(mark, patch)| (mark.to_owned(), patch.clone())).collect();
-    attributes::extend(&marks)
+/// Returns the patches with the fields of the definition and the version that no attribute expresses.
+fn patches(kind: &Kind) -> Map<String, Value> {
+    let patches = [(overrides::DEFINITION, &kind.definition_patch), (overrides::VERSION, &kind.version_patch)];
+    let present = patches.into_iter().filter(|(_, patch)| patch.as_object().is_some_and(|patch| !patch.is_empty()));
+    present.map(|(key, patch)| (key.to_owned(), patch.clone())).collect()
 }
 
 /// Returns the declaration of the version.
