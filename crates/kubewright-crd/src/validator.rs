@@ -31,8 +31,8 @@ impl Validator {
         Ok(Validator { schema, program })
     }
 
-    /// Creates a validator for a schema that a server has accepted. All values violate a rule that does not compile, as on
-    /// the server.
+    /// Creates a validator for a schema that a server has accepted. All values violate a rule that does not compile, as
+    /// on the server.
     pub fn from_accepted(schema: Value) -> Self {
         let program = Program::compile_unchecked(&schema);
         Validator { schema, program }

@@ -279,7 +279,7 @@ struct Decoder {
     /// The number of enclosing fields with a custom decoder, which does not report unknown fields.
     silent: usize,
     /// The Go struct that is being decoded, and the fields on the way to the current one, without indexes and map keys.
-    /// Both start anew in a custom decoder.
+    /// A custom decoder restarts both.
     owner: &'static str,
     fields: Vec<&'static str>,
 }

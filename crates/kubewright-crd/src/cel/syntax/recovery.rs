@@ -1,5 +1,5 @@
-//! Reads tokens, and recovers from syntax errors to find further ones: the default error strategy of ANTLR, with the limits
-//! of cel-go. States have the numbers of cel-go's generated parser.
+//! Reads tokens, and recovers from syntax errors to find further ones: the default error strategy of ANTLR, with the
+//! limits of cel-go. States have the numbers of cel-go's generated parser.
 
 use std::ops::Range;
 
@@ -119,7 +119,8 @@ impl<'a> TokenReader<'a> {
         Ok(false)
     }
 
-    /// Checks the token before the next iteration of a loop, and skips those that fit neither the loop nor what follows.
+    /// Checks the token before the next iteration of a loop, and skips those that fit neither the loop nor what
+    /// follows.
     pub(super) fn sync_loop(&mut self, expected: TokenSet) {
         if self.is_recovering || self.is(expected) {
             return;
