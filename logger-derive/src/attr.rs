@@ -17,9 +17,10 @@ pub(crate) mod schema;
 pub(crate) mod serde;
 
 use darling::{FromMeta, ast::NestedMeta};
-use proc_macro2::TokenStream;
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use syn::{
-    Attribute, Data, Expr, ExprLit, Field, Lit, LitStr, Meta, MetaNameValue, Path, Token, Type, punctuated::Punctuated,
+    Attribute, Data, DeriveInput, Expr, ExprLit, Field, Lit, LitStr, Meta, MetaNameValue, Path, Token, Type,
+    punctuated::Punctuated,
 };
 
 pub(crate) use keys::parse_keys;
@@ -49,7 +50,7 @@ fn items(name: &str, attrs: &[Attribute], errors: &mut Errors) -> Vec<NestedMeta
 
 /// Parses the items of a macro.
 pub(crate) fn parse_items(tokens: TokenStream, errors: &mut Errors) -> Vec<NestedMeta> {
-    NestedMeta::parse_meta_list(tokens).unwrap_or_else(|error| {
+    NestedMeta::parse_meta_list(ungrouped_tokens(tokens)).unwrap_or_else(|error| {
         errors.extend(error);
         Vec::new()
     })
@@ -60,12 +61,55 @@ pub(crate) fn named<'a>(name: &'a str, attrs: &'a [Attribute]) -> impl Iterator<
     attrs.iter().filter(move |attr| attr.path().is_ident(name))
 }
 
-/// Returns the expression itself, which is in an invisible group if it is the argument of a `macro_rules!`.
-pub(crate) fn ungrouped(expr: &Expr) -> &Expr {
-    match expr {
-        Expr::Group(group) => ungrouped(&group.expr),
-        expr => expr,
+/// Removes the invisible groups from the attributes of a type, its variants and its fields: they enclose the arguments
+/// of a `macro_rules!`.
+pub(crate) fn ungroup_attributes(input: &mut DeriveInput) {
+    let ungroup_all = |attrs: &mut Vec<Attribute>| attrs.iter_mut().for_each(ungroup);
+    ungroup_all(&mut input.attrs);
+    match &mut input.data {
+        Data::Struct(data) => data.fields.iter_mut().for_each(|field| ungroup_all(&mut field.attrs)),
+        Data::Enum(data) => {
+            for variant in &mut data.variants {
+                ungroup_all(&mut variant.attrs);
+                variant.fields.iter_mut().for_each(|field| ungroup_all(&mut field.attrs));
+            }
+        }
+        Data::Union(_) => {}
     }
+}
+
+fn ungroup(attr: &mut Attribute) {
+    match &mut attr.meta {
+        Meta::Path(_) => {}
+        Meta::List(list) => list.tokens = ungrouped_tokens(std::mem::take(&mut list.tokens)),
+        Meta::NameValue(pair) => {
+            while let Expr::Group(group) = &mut pair.value {
+                pair.value = (*group.expr).clone();
+            }
+        }
+    }
+}
+
+/// Returns the tokens without invisible groups.
+fn ungrouped_tokens(tokens: TokenStream) -> TokenStream {
+    let ungrouped = tokens.into_iter().map(|token| match token {
+        TokenTree::Group(group) if group.delimiter() == Delimiter::None => ungrouped_tokens(group.stream()),
+        TokenTree::Group(group) if has_group(group.stream()) => {
+            let mut inside = Group::new(group.delimiter(), ungrouped_tokens(group.stream()));
+            inside.set_span(group.span());
+            TokenTree::Group(inside).into()
+        }
+        other => other.into(),
+    });
+    ungrouped.collect()
+}
+
+/// Whether the tokens have an invisible group.
+fn has_group(tokens: TokenStream) -> bool {
+    tokens.into_iter().any(|token| match token {
+        TokenTree::Group(group) => group.delimiter() == Delimiter::None || has_group(group.stream()),
+        _ => false,
+    })
 }
 
 /// Returns the type itself, which is in an invisible group if it is the argument of a `macro_rules!`.
@@ -115,7 +159,7 @@ pub(crate) fn key(name: &str, key: &str, attrs: &[Attribute]) -> Option<Meta> {
 
 /// Returns the value of a key if it is a string.
 pub(crate) fn literal(value: &MetaNameValue) -> Option<LitStr> {
-    match ungrouped(&value.value) {
+    match &value.value {
         Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.clone()),
         _ => None,
     }

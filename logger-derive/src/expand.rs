@@ -6,7 +6,10 @@ use quote::quote;
 use syn::{Data, DeriveInput, Fields};
 
 use crate::{
-    attr::{self, adopt::AdoptKeys, convert::is_converted, defaults::CrateOnly, group_version::GroupVersionKeys},
+    attr::{
+        self, adopt::AdoptKeys, convert::is_converted, defaults::CrateOnly, group_version::GroupVersionKeys,
+        ungroup_attributes,
+    },
     check,
     crate_path::{self, crate_path},
     emit::{self, in_const_block, placeholder, root::root_type},
@@ -39,13 +42,15 @@ const PARTS: [Derive; 3] = [schema, deep_copy, apply];
 
 /// Expands derives of one type. The errors of all are reported at once, and an error that several find only once.
 pub(crate) fn derive(input: &DeriveInput, derives: &[Derive]) -> TokenStream {
+    let mut input = input.clone();
+    ungroup_attributes(&mut input);
     let krate = match crate_path::of_type(&input.attrs) {
         Ok(krate) => krate,
         Err(error) => return error.into_compile_error(),
     };
     let mut all = Expanded::default();
     for derive in derives {
-        let Expanded { errors, items } = derive(input, &krate);
+        let Expanded { errors, items } = derive(&input, &krate);
         all.items.extend(items);
         all.errors.append_new(errors);
     }
@@ -191,11 +196,12 @@ pub(crate) fn defaults(arguments: TokenStream, item: TokenStream) -> TokenStream
         Ok(krate) => krate,
         Err(error) => return [error.into_compile_error(), item].into_iter().collect(),
     };
-    let Ok(input) = syn::parse2::<DeriveInput>(item.clone()) else {
+    let Ok(mut input) = syn::parse2::<DeriveInput>(item.clone()) else {
         let message = "`#[kubewright::defaults]` applies to a struct or an enum with derives; move it there";
         errors.extend(syn::Error::new(Span::call_site(), message));
         return Expanded { errors, items: item }.into_tokens();
     };
+    ungroup_attributes(&mut input);
     let model = DefaultedType::parse(input, &mut errors);
     check::defaults(&model, &mut errors);
     let items = match errors.is_empty() {

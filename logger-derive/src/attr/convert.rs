@@ -263,23 +263,15 @@ impl FromMeta for ReasonOrReasons {
     }
 }
 
-/// Returns the expression without the invisible groups of arguments of a `macro_rules!`.
-fn ungrouped(expr: &Expr) -> &Expr {
-    match expr {
-        Expr::Group(group) => ungrouped(&group.expr),
-        other => other,
-    }
-}
-
 fn path(expr: &Expr) -> Option<Path> {
-    match ungrouped(expr) {
+    match expr {
         Expr::Path(ExprPath { qself: None, path, .. }) => Some(path.clone()),
         _ => None,
     }
 }
 
 fn text(expr: &Expr) -> Option<LitStr> {
-    match ungrouped(expr) {
+    match expr {
         Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.clone()),
         _ => None,
     }
@@ -294,7 +286,7 @@ fn reason(expr: &Expr, expected: &str) -> Result<LitStr> {
 }
 
 fn names(expr: &Expr, expected: &str) -> Result<Vec<Ident>> {
-    let Expr::Array(array) = ungrouped(expr) else { return Err(worded(expected).with_span(expr)) };
+    let Expr::Array(array) = expr else { return Err(worded(expected).with_span(expr)) };
     let mut errors = Error::accumulator();
     let name = |expr: &Expr| {
         let ident = path(expr).and_then(|path| path.get_ident().cloned());

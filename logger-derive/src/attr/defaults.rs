@@ -68,8 +68,6 @@ const EXPECTED: &str =
 
 fn one_value(value: Expr, errors: &mut Errors) -> Option<Value> {
     match value {
-        // The argument of a `macro_rules!`.
-        Expr::Group(group) => one_value(*group.expr, errors),
         Expr::Lit(ExprLit { lit: Lit::Str(_) | Lit::ByteStr(_), .. }) => Some(Value::From(value)),
         Expr::Lit(_) => Some(Value::Literal(value)),
         Expr::Unary(unary) if matches!((&unary.op, &*unary.expr), (UnOp::Neg(_), Expr::Lit(_))) => {

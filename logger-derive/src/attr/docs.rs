@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::{Attribute, Expr, ExprLit, Lit, Meta, MetaNameValue, Token, punctuated::Punctuated};
 
-use super::{named, ungrouped};
+use super::named;
 
 /// Returns the doc comment as an expression: its lines without the space after `///` and without leading and trailing
 /// blank lines. A value that is not a literal (`#[doc = include_str!(..)]`) is passed through.
@@ -35,7 +35,7 @@ pub(crate) fn docs(attrs: &[Attribute]) -> TokenStream {
 
 /// Returns the lines of a doc comment, without the stars of a block comment.
 fn literal_doc(block: &Expr) -> Option<Vec<String>> {
-    let Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) = ungrouped(block) else { return None };
+    let Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) = block else { return None };
     let text = text.value();
     let starred = |line: &str| line.trim_start().starts_with('*');
     let has_stars = text.contains('\n') && text.lines().skip(1).filter(|line| !line.trim().is_empty()).all(starred);

@@ -3,7 +3,7 @@
 use darling::FromMeta;
 use syn::{Attribute, Expr, Ident, LitStr, Path};
 
-use super::{keys::worded, ungrouped};
+use super::keys::worded;
 
 /// The keys of `group_version!`.
 #[derive(Default, FromMeta)]
@@ -42,7 +42,7 @@ impl FromMeta for Kinds {
 fn plain_name(expr: &Expr) -> darling::Result<Listed<Ident>> {
     let message = "expected the name of a type in this module; re-export types of other modules here with `pub use`";
     let error = || worded(message).with_span(expr);
-    let Expr::Path(path) = ungrouped(expr) else { return Err(error()) };
+    let Expr::Path(path) = expr else { return Err(error()) };
     if let Some(attr) = path.attrs.iter().find(|attr| !attr.path().is_ident("cfg")) {
         let message = "unsupported attribute: a listed type can have `#[cfg(..)]` only; remove it";
         return Err(worded(message).with_span(attr));

@@ -7,7 +7,7 @@ use syn::{
     spanned::Spanned,
 };
 
-use super::{items, keys::worded, parse_keys, ungrouped};
+use super::{items, keys::worded, parse_keys};
 use crate::{errors::Errors, grammar::Section};
 
 /// The keys of `#[schema(..)]` in all its sections. The grammar table lists those that a section accepts.
@@ -115,8 +115,8 @@ impl FromMeta for Unique {
 
     fn from_expr(expr: &Expr) -> Result<Self> {
         let expected = || worded("expected `unique`, or names of fields such as `[\"name\"]`").with_span(expr);
-        let Expr::Array(array) = ungrouped(expr) else { return Err(expected()) };
-        let name = |item: &Expr| match ungrouped(item) {
+        let Expr::Array(array) = expr else { return Err(expected()) };
+        let name = |item: &Expr| match item {
             Expr::Lit(ExprLit { lit: Lit::Str(name), .. }) => Some(name.clone()),
             _ => None,
         };
@@ -134,7 +134,7 @@ pub(crate) enum Scalar {
 
 impl FromMeta for Scalar {
     fn from_expr(expr: &Expr) -> Result<Self> {
-        match ungrouped(expr) {
+        match expr {
             Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Ok(Scalar::Text(text.clone())),
             Expr::Lit(ExprLit { lit: Lit::Bool(value), .. }) => Ok(Scalar::Boolean(value.value)),
             other => Number::from_expr(other).map(Scalar::Number).map_err(|_| {
@@ -205,8 +205,8 @@ pub(crate) struct Names(pub(crate) Vec<Ident>, pub(crate) Span);
 impl FromMeta for Names {
     fn from_expr(expr: &Expr) -> Result<Self> {
         let expected = || worded("expected fields, such as `[size, weight]`").with_span(expr);
-        let Expr::Array(array) = ungrouped(expr) else { return Err(expected()) };
-        let name = |item: &Expr| match ungrouped(item) {
+        let Expr::Array(array) = expr else { return Err(expected()) };
+        let name = |item: &Expr| match item {
             Expr::Path(path) => path.path.get_ident().cloned(),
             _ => None,
         };
@@ -226,7 +226,7 @@ pub(crate) struct Values(pub(crate) Vec<Scalar>);
 impl FromMeta for Values {
     fn from_expr(expr: &Expr) -> Result<Self> {
         let expected = || worded("expected strings or integers, such as `[\"a\", \"b\"]`").with_span(expr);
-        let Expr::Array(array) = ungrouped(expr) else { return Err(expected()) };
+        let Expr::Array(array) = expr else { return Err(expected()) };
         let value = |item: &Expr| match Scalar::from_expr(item) {
             Ok(value @ (Scalar::Text(_) | Scalar::Number(Number { integer: Some(_), .. }))) => Some(value),
             _ => None,
@@ -258,9 +258,9 @@ impl Number {
 impl FromMeta for Number {
     fn from_expr(expr: &Expr) -> Result<Self> {
         let expected = || worded("expected a number, such as `10` or `-0.5`").with_span(expr);
-        let (sign, literal) = match ungrouped(expr) {
+        let (sign, literal) = match expr {
             Expr::Lit(literal) => ("", literal),
-            Expr::Unary(ExprUnary { op: UnOp::Neg(_), expr, .. }) => match ungrouped(expr) {
+            Expr::Unary(ExprUnary { op: UnOp::Neg(_), expr, .. }) => match &**expr {
                 Expr::Lit(literal) => ("-", literal),
                 _ => return Err(expected()),
             },
@@ -291,13 +291,13 @@ pub(crate) struct Bounds {
 impl FromMeta for Bounds {
     fn from_expr(expr: &Expr) -> Result<Self> {
         let error = |message: &str| worded(message).with_span(expr);
-        let Expr::Range(ExprRange { start, end, limits, .. }) = ungrouped(expr) else {
+        let Expr::Range(ExprRange { start, end, limits, .. }) = expr else {
             return Err(error("expected a range, such as `1..=63`, `1..` or `..=63`"));
         };
         if matches!((limits, end), (RangeLimits::HalfOpen(_), Some(_))) {
             return Err(error("the upper bound is inclusive; use `..=`"));
         }
-        let number = |bound: &Option<Box<Expr>>| match bound.as_deref().map(ungrouped) {
+        let number = |bound: &Option<Box<Expr>>| match bound.as_deref() {
             None => Ok(None),
             Some(Expr::Lit(ExprLit { lit: Lit::Int(number), .. })) => {
                 number.base10_parse().map(Some).map_err(|error| worded(error).with_span(number))

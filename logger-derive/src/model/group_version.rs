@@ -7,7 +7,6 @@ use syn::{Expr, Ident, LitStr, Meta, Path};
 use crate::attr::{
     self,
     group_version::{GroupVersionKeys, Kinds, Listed},
-    ungrouped,
 };
 
 /// A version of an API group.
@@ -59,7 +58,7 @@ fn types(items: &[NestedMeta]) -> Vec<Listed<Path>> {
             value => vec![value],
         };
         for value in values {
-            let Expr::Path(path) = ungrouped(value) else { continue };
+            let Expr::Path(path) = value else { continue };
             let cfgs = attr::named("cfg", &path.attrs).cloned().collect();
             let listed = Listed { cfgs, ty: path.path.clone() };
             if !pair.path.is_ident("crate") && !types.contains(&listed) {
