@@ -76,8 +76,9 @@ macro_rules! clone_is_deep {
 
 clone_is_deep! {
     (), bool, char, u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize, f32, f64, Box<str>,
-    std::num::NonZeroU8, std::num::NonZeroU16, std::num::NonZeroU32, std::num::NonZeroU64, std::num::NonZeroI32,
-    std::num::NonZeroI64, std::time::Duration, std::time::SystemTime, std::path::PathBuf, std::net::IpAddr,
+    std::num::NonZeroU8, std::num::NonZeroU16, std::num::NonZeroU32, std::num::NonZeroU64, std::num::NonZeroUsize,
+    std::num::NonZeroI8, std::num::NonZeroI16, std::num::NonZeroI32, std::num::NonZeroI64, std::num::NonZeroIsize,
+    std::time::Duration, std::time::SystemTime, std::path::PathBuf, std::net::IpAddr,
     std::net::Ipv4Addr, std::net::Ipv6Addr, std::net::SocketAddr,
 }
 

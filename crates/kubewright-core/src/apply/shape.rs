@@ -203,7 +203,7 @@ macro_rules! named {
     )*};
 }
 
-named! { bool char i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 String }
+named! { bool char i8 i16 i32 i64 isize u8 u16 u32 u64 usize f32 f64 String }
 
 macro_rules! named_by_path {
     ($($ty:ty: $path:literal)*) => {$(
@@ -220,6 +220,19 @@ macro_rules! named_by_path {
 named_by_path! {
     serde_json::Value: "kubewright_core::k8s_openapi::serde_json::Value"
     k8s_openapi::ByteString: "kubewright_core::k8s_openapi::ByteString"
+    std::num::NonZeroU8: "std::num::NonZeroU8"
+    std::num::NonZeroU16: "std::num::NonZeroU16"
+    std::num::NonZeroU32: "std::num::NonZeroU32"
+    std::num::NonZeroU64: "std::num::NonZeroU64"
+    std::num::NonZeroUsize: "std::num::NonZeroUsize"
+    std::num::NonZeroI8: "std::num::NonZeroI8"
+    std::num::NonZeroI16: "std::num::NonZeroI16"
+    std::num::NonZeroI32: "std::num::NonZeroI32"
+    std::num::NonZeroI64: "std::num::NonZeroI64"
+    std::num::NonZeroIsize: "std::num::NonZeroIsize"
+    std::net::IpAddr: "std::net::IpAddr"
+    std::net::Ipv4Addr: "std::net::Ipv4Addr"
+    std::net::Ipv6Addr: "std::net::Ipv6Addr"
     k8s_openapi::jiff::Timestamp: "kubewright_core::k8s_openapi::jiff::Timestamp"
 }
 
