@@ -156,6 +156,11 @@ impl Transform for TypeSchema {
         for one_of in self.one_of {
             one_of.add_to(&names, &mut keywords, &mut rules);
         }
+        for fields in objects(schema.ensure_object()) {
+            if let Some(Value::Object(properties)) = fields.get_mut("properties") {
+                mark_names_without_escape(properties, &rules);
+            }
+        }
         if !rules.is_empty() {
             let validations = keywords.entry("x-kubernetes-validations").or_insert_with(|| json!([]));
             validations.as_array_mut().into_iter().for_each(|validations| validations.append(&mut rules));
@@ -207,8 +212,12 @@ impl TypeSchema {
             let is_own = |other: &String| self.field(other).is_some_and(|known| known.name == field.name);
             let is_duplicate = names.iter().filter(|other| is_own(other)).all(|other| is_described(&properties[other]));
             if let (true, Some(schema)) = (is_duplicate, properties.get_mut(name).and_then(Value::as_object_mut)) {
-                let other = schema.get(LOCATION).cloned().unwrap_or_default();
-                schema.insert(Extension::Duplicate.name().to_owned(), other);
+                let other = schema.get(LOCATION).and_then(Value::as_str).unwrap_or_default();
+                let message = format!(
+                    "a flattened type has a field of this JSON name, too ({other}), so that it is encoded twice and \
+                     cannot be decoded; rename one"
+                );
+                schema.insert(REJECTED.to_owned(), message.into());
             }
         }
     }
@@ -286,6 +295,25 @@ impl OneOf {
     }
 }
 
+/// Marks the fields in generated rules whose names CEL cannot access.
+fn mark_names_without_escape(properties: &mut Map<String, Value>, rules: &[Value]) {
+    for (name, property) in properties {
+        let is_used = |rule: &Value| rule["rule"].as_str().is_some_and(|text| text.contains(&format!("elf.{name})")));
+        if kubewright_names::cel::escape(name).is_none()
+            && rules.iter().any(is_used)
+            && let Some(schema) = property.as_object_mut()
+        {
+            let message = format!(
+                "rules in CEL, such as the one that an immutable field cannot be removed, cannot access a field with \
+                 the JSON name `{name}`; rename it to letters, digits, `_`, `-`, `.` and `/`"
+            );
+            schema.insert(REJECTED.to_owned(), message.into());
+        }
+    }
+}
+
+/// The extension keyword of a property with what is wrong.
+const REJECTED: &str = Extension::Rejected.name();
 /// The extension keyword of a property with the source file and line of its Rust field.
 const LOCATION: &str = Extension::Location.name();
 /// The extension keywords of fields with the Rust names of other fields.

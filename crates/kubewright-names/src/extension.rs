@@ -48,8 +48,8 @@ extensions! {
     RustVariant = "x-rust-variant",
     /// The source file and line of the Rust field: `src/v1.rs:4`. On a property, by `CrdSchema`.
     Location = "x-kubewright-location",
-    /// The location of a field of a flattened type with the same JSON name, which is an error. By `CrdSchema`.
-    Duplicate = "x-kubewright-duplicate",
+    /// What is wrong with a property. By `CrdSchema`.
+    Rejected = "x-kubewright-rejected",
     /// The Rust name of a field whose JSON name is in snake case because `rename_all` is missing, by `CrdSchema`. True
     /// on a type or a field where such names are allowed, by `#[schemars(extend(..))]`.
     SnakeCase = "x-kubewright-snake-case",
@@ -111,13 +111,13 @@ impl Extension {
             self,
             Self::Byte
                 | Self::Depth
-                | Self::Duplicate
                 | Self::Each
                 | Self::Empty
                 | Self::Float
                 | Self::KeyRule
                 | Self::NoFormat
                 | Self::Nullable
+                | Self::Rejected
                 | Self::Schemaless
                 | Self::Via
         )

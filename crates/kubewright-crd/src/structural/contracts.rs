@@ -13,6 +13,15 @@ pub fn merge_contracts(mut deserialized: Value, serialized: &Value) -> Value {
 }
 
 fn add(deserialized: &mut Value, serialized: &Value, level: usize) {
+    // `CrdSchema` adds rules in an `allOf`, which one contract may lack: they depend on the required fields.
+    if level < super::MAX_DEPTH && deserialized.get("allOf").is_some() != serialized.get("allOf").is_some() {
+        if let Some(deserialized) = deserialized.get_mut("allOf").and_then(|all| all.get_mut(0)) {
+            return add(deserialized, serialized, level + 1);
+        }
+        if let Some(serialized) = serialized.get("allOf").and_then(|all| all.get(0)) {
+            return add(deserialized, serialized, level + 1);
+        }
+    }
     let (Value::Object(deserialized), Value::Object(serialized), true) =
         (deserialized, serialized, level < super::MAX_DEPTH)
     else {

@@ -207,6 +207,8 @@ fn merge_keywords(converter: &mut Converter<'_>, node: &Node, flattened: &mut Fl
             "examples" => keywords.extend(value.get(0).map(|example| ("example".to_owned(), example.clone()))),
             "uniqueItems" => flattened.unique_items |= value == &json!(true),
             "additionalProperties" | "unevaluatedProperties" if value == &json!(false) => {}
+            // The fields that no conjunct declares, such as those of a flattened map beside a flattened enum.
+            "unevaluatedProperties" => flattened.merge("additionalProperties", value.clone()),
             "patternProperties" => map_keys::pattern_properties(value, &mut keywords, flattened),
             "propertyNames" => map_keys::property_names(value, flattened),
             "dependentRequired" => map_keys::dependent_required(value, flattened),
@@ -244,7 +246,7 @@ fn is_well_formed(key: &str, value: &Value) -> bool {
         }
         "nullable" | "x-kubernetes-embedded-resource" | "x-kubernetes-int-or-string" | PRESERVE => value.is_boolean(),
         "properties" | "patternProperties" => value.is_object(),
-        "items" | "additionalProperties" => value.is_object() || value.is_boolean(),
+        "items" | "additionalProperties" | "unevaluatedProperties" => value.is_object() || value.is_boolean(),
         _ => true,
     }
 }

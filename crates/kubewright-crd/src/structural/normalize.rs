@@ -33,11 +33,7 @@ pub(super) fn normalize(converter: &mut Converter<'_>, mut flattened: Flattened,
     if let Some(message) = known_types::std_type_error(&flattened.node) {
         flattened.push_error(message);
     }
-    if let Some(other) = flattened.extensions.get(&Extension::Duplicate).and_then(Value::as_str) {
-        let message = format!(
-            "a flattened type has a field of this JSON name, too ({other}), so that it is encoded twice and cannot be \
-             decoded; rename one"
-        );
+    if let Some(message) = flattened.extensions.get(&Extension::Rejected).and_then(Value::as_str).map(str::to_owned) {
         flattened.push_error(message);
     }
     let at = &Location { floats: at.floats || flattened.has(Extension::Float), ..at.clone() };
@@ -58,6 +54,7 @@ pub(super) fn normalize(converter: &mut Converter<'_>, mut flattened: Flattened,
     set_list_type(&mut node, unique_items);
     complete_type(converter, &mut node, at, has(Extension::Empty), has(Extension::Schemaless));
     validate_keywords(converter, &node, at);
+    validate_types_of_keywords(converter, &node, at);
     validate_ranges(converter, &node, at);
     validate_nullable_enum(converter, &node, at);
     complete_default(converter, &mut node, at);
@@ -236,6 +233,22 @@ fn validate_keywords(converter: &mut Converter<'_>, node: &Node, at: &Location) 
     for key in node.keys().filter(|key| !KEYWORDS.contains(&key.as_str())) {
         converter
             .error(at, format!("the API server does not support the schema keyword `{key}`; remove or correct it"));
+    }
+}
+
+/// Validates that the constraints apply to the type: the server ignores others without an error.
+fn validate_types_of_keywords(converter: &mut Converter<'_>, node: &Node, at: &Location) {
+    let Some(found) = node.get("type").and_then(Value::as_str) else { return };
+    for (keywords, types, instead) in [
+        (&["minimum", "maximum", "multipleOf"][..], &["integer", "number"][..], "numbers"),
+        (&["minLength", "maxLength", "pattern"], &["string"], "strings"),
+        (&["minItems", "maxItems"], &["array"], "lists"),
+        (&["minProperties", "maxProperties"], &["object"], "maps"),
+    ] {
+        for key in keywords.iter().filter(|key| node.contains_key(**key) && !types.contains(&found)) {
+            let message = format!("`{key}` applies to {instead}, and this is of type {found}; remove it");
+            converter.error(at, message);
+        }
     }
 }
 
