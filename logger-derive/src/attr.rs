@@ -14,6 +14,7 @@ pub(crate) mod k8s;
 mod keys;
 pub(crate) mod policy;
 pub(crate) mod schema;
+pub(crate) mod schemars;
 pub(crate) mod serde;
 
 use darling::{FromMeta, ast::NestedMeta};

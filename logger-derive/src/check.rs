@@ -16,6 +16,7 @@ mod methods;
 mod policy;
 mod root;
 mod schema;
+mod serde;
 mod verbs;
 
 pub(crate) use adopt::adopt;

@@ -8,6 +8,7 @@ pub(crate) mod k8s;
 pub(crate) mod macros;
 pub(crate) mod policy;
 mod schema;
+pub(crate) mod serde;
 #[cfg(test)]
 mod tests;
 pub(crate) mod verbs;

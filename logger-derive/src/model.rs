@@ -16,6 +16,7 @@ mod policy;
 mod root;
 pub(crate) mod rust_type;
 mod schema;
+mod serde;
 mod verbs;
 
 pub(crate) use adopt::{Adoption, CustomResource};
@@ -30,4 +31,5 @@ pub(crate) use list::List;
 pub(crate) use policy::Policy;
 pub(crate) use root::{Body, Root, RootField};
 pub(crate) use schema::{SchemaBody, SchemaField, SchemaFields, SchemaType};
+pub(crate) use serde::SerdeItem;
 pub(crate) use verbs::method_verb;

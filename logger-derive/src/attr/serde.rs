@@ -52,6 +52,12 @@ pub(crate) fn has_serde_key(attrs: &[Attribute], key: &str) -> bool {
     super::key("serde", key, attrs).is_some()
 }
 
+/// Whether serde neither encodes nor decodes a field or a variant.
+pub(crate) fn is_skipped(attrs: &[Attribute]) -> bool {
+    let has = |key| has_serde_key(attrs, key);
+    has("skip") || has("skip_serializing") && has("skip_deserializing")
+}
+
 /// Removes a key from the attributes of serde, and returns whether it was present.
 pub(crate) fn remove_serde_key(attrs: &mut [Attribute], key: &str) -> bool {
     let mut is_present = false;

@@ -4,8 +4,9 @@
 use std::collections::BTreeSet;
 
 use proc_macro2::Span;
-use syn::{Ident, Meta, ext::IdentExt};
+use syn::{Ident, ext::IdentExt};
 
+use super::serde;
 use crate::{
     attr::convert::{FieldAttr, HubKey, ReasonOrReasons, TypeAttr, WordOrNames},
     errors::Errors,
@@ -14,7 +15,7 @@ use crate::{
 
 /// Checks a type that derives `Convert`.
 pub(crate) fn convert(model: &ConvertType, errors: &mut Errors) {
-    model.json.metas.iter().for_each(|meta| check_type_key(meta, errors));
+    serde::check_keys(&model.serde, |row| row.convert, errors);
     check_shape(model, errors);
     if !model.is_convertible() {
         return;
@@ -36,7 +37,7 @@ pub(crate) fn convert(model: &ConvertType, errors: &mut Errors) {
     }
 }
 
-/// Rejects what no conversion can have: parameters, fields without names, and a name for each direction.
+/// Rejects what no conversion can have: parameters, and fields without names.
 fn check_shape(model: &ConvertType, errors: &mut Errors) {
     const FIELDS: &str = "`Convert` requires named fields, or one field without a name";
     if !model.generics.params.is_empty() {
@@ -50,38 +51,11 @@ fn check_shape(model: &ConvertType, errors: &mut Errors) {
         ConvertBody::Union => errors.push(&model.ident, "unsupported union: it has no JSON encoding; use an enum"),
         _ => {}
     }
-    for meta in &model.renames {
-        check_one_name(meta, "rename", errors);
-    }
     for variant in model.variants() {
         if let Payload::Tuple(fields) = &variant.payload {
             errors.push(fields, FIELDS);
         }
     }
-}
-
-/// Rejects the keys that make the encoding of a type different from that of its fields or variants.
-fn check_type_key(meta: &Meta, errors: &mut Errors) {
-    const ENCODINGS: [&str; 6] = ["untagged", "transparent", "from", "try_from", "into", "remote"];
-    if let Some(key) = ENCODINGS.into_iter().find(|key| meta.path().is_ident(key)) {
-        let message = format!(
-            "`Convert` does not support `{key}`; convert the fields of this type with functions: `#[convert(with = \
-             module)]`"
-        );
-        errors.push(meta, message);
-    }
-    let conventions = ["rename_all", "rename_all_fields"];
-    if conventions.iter().any(|key| meta.path().is_ident(key)) && matches!(meta, Meta::List(_)) {
-        check_one_name(meta, "rename_all", errors);
-    }
-}
-
-/// Rejects a key with a name for each direction.
-fn check_one_name(meta: &Meta, key: &str, errors: &mut Errors) {
-    let message = format!(
-        "`Convert` does not support different names for serialization and deserialization; use `{key} = \"..\"`"
-    );
-    errors.push(meta, message);
 }
 
 fn check_hub_key(errors: &mut Errors) {

@@ -7,10 +7,12 @@ mod types;
 use proc_macro2::Span;
 use syn::{Ident, Meta};
 
+use super::serde;
 use crate::{
     attr::{
         self, literal,
         schema::{Names, SchemaAttr},
+        serde::is_skipped,
     },
     errors::Errors,
     grammar,
@@ -26,9 +28,12 @@ pub(crate) fn schema(model: &SchemaType, errors: &mut Errors) {
     if let SchemaBody::Union = model.body {
         errors.push(&model.ident, "unsupported union: it has no JSON encoding; use an enum");
     }
+    serde::check_schema(&model.serde, errors);
     check_type(model, errors);
+    let other_type =
+        ["from", "try_from"].into_iter().find(|key| model.serde.first().is_some_and(|ty| ty.serde_key(key).is_some()));
     for list in model.field_lists() {
-        list.fields.iter().for_each(|field| check_field(field, list.is_tuple, errors));
+        list.fields.iter().for_each(|field| check_field(field, list, other_type, errors));
         check_json_names(list, errors);
     }
     check_unions(model, errors);
@@ -43,7 +48,12 @@ pub(crate) fn schema(model: &SchemaType, errors: &mut Errors) {
 /// Checks the attribute of a type.
 fn check_type(model: &SchemaType, errors: &mut Errors) {
     keys::check_section(&grammar::SCHEMA_TYPE, "a type", &model.attr, errors);
-    if let SchemaBody::Enum { misplaced, .. } = &model.body {
+    if let SchemaBody::Enum { misplaced, is_empty, .. } = &model.body {
+        if *is_empty {
+            let message = "an enum without variants in JSON has no value; add a variant, or remove the fields of this \
+                           type";
+            errors.push(&model.ident, message);
+        }
         for attr in misplaced {
             errors.push(
                 attr,
@@ -52,28 +62,40 @@ fn check_type(model: &SchemaType, errors: &mut Errors) {
         }
     }
     keys::check_conflicts(&model.attr, errors);
+    // The type has the JSON type of its only field.
+    if let SchemaBody::Struct(list) = &model.body
+        && let ([field], true) = (list.fields.as_slice(), list.is_tuple)
+    {
+        types::check_type_keys(&field.ty, &model.attr, errors);
+    }
 }
 
 /// Checks the attribute of a field.
-fn check_field(field: &SchemaField, is_tuple: bool, errors: &mut Errors) {
+fn check_field(field: &SchemaField, list: &SchemaFields, other_type: Option<&str>, errors: &mut Errors) {
     for attr in attr::named("schema", &field.attrs).filter(|_| !field.attr.written.is_empty()) {
-        if is_tuple {
+        if list.is_tuple {
             errors.push(attr, "a field without a name has no separate schema; move this to the type");
         } else if field.has_serde_key("flatten") {
             errors.push(
                 attr,
                 "a flattened field has no separate schema; move this to its type, or to the fields of its type",
             );
+        } else if is_skipped(&field.attrs) {
+            errors.push(attr, "a skipped field is not in the schema; remove this");
+        } else if let Some(key) = other_type {
+            let message = format!("the schema is that of the type in `{key}`, without this field; move this to a type");
+            errors.push(attr, message);
         }
     }
     keys::check_section(&grammar::SCHEMA_FIELD, "a field", &field.attr, errors);
     keys::check_conflicts(&field.attr, errors);
-    check_required(field, errors);
+    check_required(field, list.has_default, errors);
     types::check_type_keys(&field.ty, &field.attr, errors);
+    types::check_map_keys(&field.ty, errors);
 }
 
 /// Checks `required`, which applies to an `Option` that is always set.
-fn check_required(field: &SchemaField, errors: &mut Errors) {
+fn check_required(field: &SchemaField, has_default: bool, errors: &mut Errors) {
     let keys = &field.attr;
     if !keys.required.is_present() {
         return;
@@ -83,7 +105,7 @@ fn check_required(field: &SchemaField, errors: &mut Errors) {
                        be missing; use `kubewright::Nullable` in place of `Option`, without `nullable` and \
                        `required`";
         errors.extend(syn::Error::new(keys.nullable.span(), message));
-    } else if !can_be_absent(&field.ty) && !field.has_serde_key("default") {
+    } else if !can_be_absent(&field.ty) && !has_default && !field.has_serde_key("default") {
         let message = "redundant key: a field that is not an `Option` is always required; remove this";
         errors.extend(syn::Error::new(keys.required.span(), message));
     }

@@ -13,7 +13,7 @@ use crate::{
 /// Emits the impls of a type.
 pub(crate) fn emit(model: &AppliedType) -> TokenStream {
     in_const_block(match &model.body {
-        AppliedBody::Struct { fields, .. } => emit_struct(model, fields),
+        AppliedBody::Struct(fields) => emit_struct(model, fields),
         AppliedBody::Atomic { .. } | AppliedBody::Union => emit_atomic(model),
     })
 }

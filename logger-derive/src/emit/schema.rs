@@ -46,6 +46,7 @@ fn implementation(input: &DeriveInput, shadow: &Ident, krate: &TokenStream) -> T
     generics.make_where_clause().predicates.extend(bounds.chain(defaults::bounds(input, krate)));
     let (impl_generics, ty_generics, where_clause) = generics.split_for_impl();
     let shadow = quote!(<#shadow #ty_generics as #krate::schemars::JsonSchema>);
+    let path = quote!(::core::concat!(::core::module_path!(), "::", ::core::stringify!(#ident), " ", ::core::line!()));
     quote! {
         #[automatically_derived]
         impl #impl_generics #krate::schemars::JsonSchema for #ident #ty_generics #where_clause {
@@ -56,7 +57,8 @@ fn implementation(input: &DeriveInput, shadow: &Ident, krate: &TokenStream) -> T
                 #shadow::schema_name()
             }
             fn schema_id() -> ::std::borrow::Cow<'static, ::core::primitive::str> {
-                #shadow::schema_id()
+                // Two types can have one name in schemars.
+                ::std::borrow::Cow::Owned(::std::format!("{} {}", #path, #shadow::schema_id()))
             }
             fn json_schema(generator: &mut #krate::schemars::SchemaGenerator) -> #krate::schemars::Schema {
                 #shadow::json_schema(generator)

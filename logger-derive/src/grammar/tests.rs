@@ -140,6 +140,7 @@ fn convert_input(example: &TokenStream, section: &str) -> syn::DeriveInput {
     }
     match section == convert::CONVERT_FIELD.title || section == convert::SERDE_CONVERTED_FIELD.title {
         true => parse_quote!(#[convert(hub = v2::Widget)] struct Widget { #example max_speed: i32 }),
+        false if mentions(example, "tag") => parse_quote!(#[convert(hub = v2::Widget)] #example enum Widget { Memory }),
         false if mentions(example, "convert") => parse_quote!(#example struct Widget { max_speed: i32 }),
         false => parse_quote!(#[convert(hub = v2::Widget)] #example struct Widget { max_speed: i32 }),
     }
@@ -184,4 +185,33 @@ fn messages_show_the_syntax_of_the_section() {
     assert_eq!(missing(Some("index"), "name"), "missing `name = by_state`");
     assert_eq!(expected(None, "readonly"), "expected `readonly`: the key takes no value");
     assert_eq!(expected(None, ""), "expected a key, not a literal");
+}
+
+/// The table of the book has the rows of the code, and the errors in the same columns.
+#[test]
+fn table_of_serde_is_the_one_of_the_book() {
+    use self::serde::{Place, SERDE, Support};
+    let place = |places: &[Place]| match places {
+        [Place::Struct, Place::Enum] => "type",
+        [Place::Struct] => "struct",
+        [Place::Enum] => "enum",
+        [Place::Variant] => "variant",
+        [Place::Field] => "field",
+        _ => panic!("a row has one of these places"),
+    };
+    let is_rejected = |support: Support| matches!(support, Support::Rejected(_));
+    let expected = SERDE.iter().map(|row| {
+        let columns = [row.schema, row.apply, row.convert].map(is_rejected);
+        (row.key.to_owned(), row.is_split, place(row.places).to_owned(), columns)
+    });
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/reference/serde.md");
+    let page = std::fs::read_to_string(page).expect("the book has the page");
+    let found = page.lines().filter(|line| line.starts_with("| `")).map(|line| {
+        let cells: Vec<&str> = line.trim_matches('|').split(" | ").map(str::trim).collect();
+        let syntax = cells[0].trim_matches('`');
+        let key: String = syntax.chars().take_while(|c| c.is_ascii_lowercase() || *c == '_').collect();
+        let columns = [2, 3, 4].map(|column| cells[column].starts_with("Error"));
+        (key, syntax.contains('('), cells[1].to_owned(), columns)
+    });
+    assert_eq!(found.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
 }

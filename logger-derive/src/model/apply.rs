@@ -3,6 +3,7 @@
 use proc_macro2::TokenStream;
 use syn::{Attribute, Data, DeriveInput, Field, Fields, Generics, Ident, LitStr, Meta, Type, ext::IdentExt};
 
+use super::serde::SerdeItem;
 use crate::{
     attr::{
         self,
@@ -25,17 +26,14 @@ pub(crate) struct AppliedType {
     pub(crate) docs: TokenStream,
     /// `#[serde(rename_all = "..")]`
     pub(crate) rename_all: Option<Meta>,
+    pub(crate) serde: Vec<SerdeItem>,
     pub(crate) body: AppliedBody,
 }
 
 /// The content of a type.
 pub(crate) enum AppliedBody {
     /// A struct whose fields are applied one by one.
-    Struct {
-        fields: Vec<AppliedField>,
-        /// The keys of serde of all fields.
-        serde: Vec<Meta>,
-    },
+    Struct(Vec<AppliedField>),
     /// A type that is applied atomically: an enum, a tuple struct, a unit struct, or a struct with another encoding.
     Atomic {
         /// The `#[apply(..)]` attributes of its fields, which have no effect.
@@ -67,6 +65,7 @@ impl AppliedType {
             krate: krate.clone(),
             docs: docs(&input.attrs),
             rename_all: attr::key("serde", "rename_all", &input.attrs),
+            serde: SerdeItem::all(input),
             body: AppliedBody::parse(input, errors),
         }
     }
@@ -82,9 +81,8 @@ impl AppliedBody {
         let fields = attr::fields(&input.data);
         match &input.data {
             Data::Struct(data) if matches!(data.fields, Fields::Named(_)) && !has_other_encoding(&input.attrs) => {
-                let serde = fields.iter().flat_map(|field| attr::keys("serde", &field.attrs)).collect();
                 let parse = |(i, field): (usize, &&Field)| AppliedField::parse(i, field, errors);
-                AppliedBody::Struct { fields: fields.iter().enumerate().filter_map(parse).collect(), serde }
+                AppliedBody::Struct(fields.iter().enumerate().filter_map(parse).collect())
             }
             Data::Struct(_) | Data::Enum(_) => {
                 let unused = fields.into_iter().flat_map(|field| attr::named("apply", &field.attrs)).cloned();
@@ -97,7 +95,7 @@ impl AppliedBody {
 
 /// Whether the encoding of a struct is not that of its fields.
 fn has_other_encoding(attrs: &[Attribute]) -> bool {
-    let encodings = ["from", "into", "remote", "tag", "transparent", "try_from"];
+    let encodings = ["from", "into", "transparent", "try_from"];
     encodings.iter().any(|key| has_serde_key(attrs, key))
 }
 

@@ -2,13 +2,14 @@
 
 use proc_macro2::{Span, TokenStream};
 use syn::{
-    Attribute, Data, DeriveInput, Field, Fields, FieldsUnnamed, Generics, Ident, LitStr, Meta, Type, Variant,
-    ext::IdentExt, spanned::Spanned,
+    Attribute, Data, DeriveInput, Field, Fields, FieldsUnnamed, Generics, Ident, LitStr, Type, Variant, ext::IdentExt,
+    spanned::Spanned,
 };
 
 use super::{
     json::{JsonField, JsonType},
     rust_type::inside_option,
+    serde::SerdeItem,
 };
 use crate::{
     attr::{
@@ -32,8 +33,7 @@ pub(crate) struct ConvertType {
     pub(crate) attr: TypeAttr,
     pub(crate) json: JsonType,
     pub(crate) body: ConvertBody,
-    /// The attributes of serde with a name for each direction, on fields and variants.
-    pub(crate) renames: Vec<Meta>,
+    pub(crate) serde: Vec<SerdeItem>,
 }
 
 /// The content of a type.
@@ -108,7 +108,7 @@ impl ConvertType {
             attr,
             json,
             body,
-            renames: renames(&input.data),
+            serde: SerdeItem::all(input),
         }
     }
 
@@ -134,23 +134,6 @@ impl ConvertType {
             ConvertBody::Enum(variants) => variants,
             _ => &[],
         }
-    }
-}
-
-/// Returns the attributes of serde with a name for each direction, variant by variant.
-fn renames(data: &Data) -> Vec<Meta> {
-    let lists = |attrs: &[Attribute]| {
-        let keys = attr::keys("serde", attrs).into_iter();
-        keys.filter(|meta| meta.path().is_ident("rename") && matches!(meta, Meta::List(_))).collect::<Vec<_>>()
-    };
-    let fields = |fields: &Fields| fields.iter().flat_map(|field| lists(&field.attrs)).collect::<Vec<_>>();
-    match data {
-        Data::Struct(data) => fields(&data.fields),
-        Data::Enum(data) => {
-            let variants = data.variants.iter();
-            variants.flat_map(|variant| [lists(&variant.attrs), fields(&variant.fields)].concat()).collect()
-        }
-        Data::Union(_) => Vec::new(),
     }
 }
 

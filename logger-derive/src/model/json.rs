@@ -2,7 +2,7 @@
 
 use syn::{Attribute, Meta};
 
-use crate::attr::{self, literal};
+use crate::attr::{self, literal, serde::is_skipped};
 
 /// The serde attributes of a type.
 pub(crate) struct JsonType {
@@ -12,8 +12,6 @@ pub(crate) struct JsonType {
     /// Whether every field can be absent.
     pub(crate) default: bool,
     pub(crate) tagging: Tagging,
-    /// All keys.
-    pub(crate) metas: Vec<Meta>,
 }
 
 /// The encoding of variants.
@@ -31,6 +29,7 @@ pub(crate) struct JsonField {
     rename_all: Option<String>,
     pub(crate) default: bool,
     pub(crate) flatten: bool,
+    /// Whether it is neither encoded nor decoded.
     pub(crate) skip: bool,
 }
 
@@ -47,7 +46,6 @@ impl JsonType {
             rename_all_fields: text(&metas, "rename_all_fields"),
             default: metas.iter().any(|meta| meta.path().is_ident("default")),
             tagging,
-            metas,
         }
     }
 
@@ -77,7 +75,7 @@ impl JsonField {
             rename_all: text(&metas, "rename_all"),
             default: has("default"),
             flatten: has("flatten"),
-            skip: has("skip") || has("skip_serializing"),
+            skip: is_skipped(attrs),
         }
     }
 }

@@ -3,8 +3,13 @@
 use proc_macro2::Span;
 use syn::{Attribute, Data, DeriveInput, Field, Fields, Ident, Meta, Type, Variant, ext::IdentExt, spanned::Spanned};
 
+use super::serde::SerdeItem;
 use crate::{
-    attr::{self, literal, schema::SchemaAttr, serde::has_serde_key},
+    attr::{
+        self, literal,
+        schema::SchemaAttr,
+        serde::{has_serde_key, is_skipped},
+    },
     errors::Errors,
     grammar::{SCHEMA_FIELD, SCHEMA_TYPE},
 };
@@ -16,6 +21,7 @@ pub(crate) struct SchemaType {
     pub(crate) body: SchemaBody,
     /// Whether its schema has the fields of flattened types beside its own.
     pub(crate) flattens: bool,
+    pub(crate) serde: Vec<SerdeItem>,
 }
 
 /// The content of a type.
@@ -25,6 +31,8 @@ pub(crate) enum SchemaBody {
         variants: Vec<SchemaFields>,
         /// The attributes of variants, which apply elsewhere.
         misplaced: Vec<Attribute>,
+        /// Whether no variant is in JSON.
+        is_empty: bool,
     },
     Union,
 }
@@ -34,6 +42,8 @@ pub(crate) struct SchemaFields {
     pub(crate) fields: Vec<SchemaField>,
     /// `rename_all`, or `rename_all_fields` of an enum.
     pub(crate) case_convention: Option<Meta>,
+    /// Whether `#[serde(default)]` on the struct is the default of each field.
+    pub(crate) has_default: bool,
     pub(crate) is_tuple: bool,
     /// Whether it has braces and no fields.
     is_empty: bool,
@@ -62,7 +72,9 @@ impl SchemaType {
         let body = match &input.data {
             Data::Struct(data) => {
                 let case_convention = attr::key("serde", "rename_all", &input.attrs);
-                SchemaBody::Struct(Box::new(SchemaFields::parse(&data.fields, case_convention, errors)))
+                let has_default = has_serde_key(&input.attrs, "default");
+                let fields = SchemaFields::parse(&data.fields, case_convention, errors);
+                SchemaBody::Struct(Box::new(SchemaFields { has_default, ..fields }))
             }
             Data::Enum(data) => {
                 let all = attr::key("serde", "rename_all_fields", &input.attrs);
@@ -72,6 +84,7 @@ impl SchemaType {
                 let misplaced = data.variants.iter().flat_map(|variant| attr::named("schema", &variant.attrs));
                 SchemaBody::Enum {
                     misplaced: misplaced.cloned().collect(),
+                    is_empty: data.variants.iter().all(|variant| is_skipped(&variant.attrs)),
                     variants: data.variants.iter().map(parse).collect(),
                 }
             }
@@ -81,7 +94,7 @@ impl SchemaType {
         let is_encoded_by_fields =
             ["from", "into", "transparent", "try_from"].iter().all(|key| !has_serde_key(&input.attrs, key));
         let flattens = is_encoded_by_fields && attr::fields(&input.data).iter().any(is_flattened);
-        SchemaType { ident: input.ident.clone(), attr, body, flattens }
+        SchemaType { ident: input.ident.clone(), attr, body, flattens, serde: SerdeItem::all(input) }
     }
 
     /// Returns the fields of the struct, or those of each variant.
@@ -110,6 +123,7 @@ impl SchemaFields {
         SchemaFields {
             fields: fields.iter().map(|field| SchemaField::parse(field, is_renamed, errors)).collect(),
             case_convention,
+            has_default: false,
             is_tuple: matches!(fields, Fields::Unnamed(_)),
             is_empty: matches!(fields, Fields::Named(named) if named.named.is_empty()),
         }
@@ -126,7 +140,7 @@ impl SchemaField {
             ident: field.ident.clone(),
             ty: field.ty.clone(),
             is_renamed: is_renamed || has_serde_key(&field.attrs, "rename"),
-            is_property: !["flatten", "skip"].iter().any(|key| has_serde_key(&field.attrs, key)),
+            is_property: !has_serde_key(&field.attrs, "flatten") && !is_skipped(&field.attrs),
             rename,
             span: field.ident.as_ref().map_or_else(|| field.ty.span(), Ident::span),
             attr: SchemaAttr::parse(&SCHEMA_FIELD, &field.attrs, errors),

@@ -11,8 +11,15 @@ use crate::{
 };
 
 /// The types whose client is generated.
-const GROUPS: [ApiGroup; 6] =
-    [r04::API_GROUP, r05::API_GROUP, r30::API_GROUP, r31::API_GROUP, r32::API_GROUP, r33::API_GROUP];
+const GROUPS: [ApiGroup; 7] = [
+    r04::API_GROUP,
+    r05::API_GROUP,
+    r30::API_GROUP,
+    r31::API_GROUP,
+    r32::API_GROUP,
+    r33::API_GROUP,
+    serde_keys::API_GROUP,
+];
 
 fn layout() -> Layout {
     let layout = Layout::for_types_crate("reports");

@@ -18,6 +18,7 @@ mod definitions;
 #[rustfmt::skip]
 mod imported;
 mod schemas;
+mod serde_keys;
 #[allow(dead_code, reason = "only the definitions of the types are used")]
 mod types;
 

@@ -35,3 +35,4 @@ pub mod r32;
 pub mod r33;
 pub mod r34;
 pub mod r35;
+pub mod serde_keys;

@@ -3,9 +3,9 @@
 use syn::Type;
 
 use crate::{
-    attr::schema::{Each, SchemaAttr},
+    attr::schema::{Each, Number, Scalar, SchemaAttr},
     errors::Errors,
-    model::rust_type::{JsonType, integer_range, json_type},
+    model::rust_type::{JsonType, integer_range, is_type_named, json_type, map_keys},
 };
 
 /// Reports keys that do not apply to the type of the field. A type whose name does not show its JSON type is checked by
@@ -50,9 +50,30 @@ pub(super) fn check_type_keys(ty: &Type, keys: &SchemaAttr, errors: &mut Errors)
     }
 }
 
+/// Reports maps whose keys have a length, which the schema of a map does not show.
+pub(super) fn check_map_keys(ty: &Type, errors: &mut Errors) {
+    for key in map_keys(ty).into_iter().filter(|key| is_type_named(key, &["char"])) {
+        let message = "the schema of a map accepts keys of any length; use `String` with `#[schema(each_key(length = \
+                       1..=1))]`";
+        errors.push(key, message);
+    }
+}
+
 /// Reports bounds that no value of an integer type exceeds.
 fn check_range(ty: &Type, keys: &SchemaAttr, errors: &mut Errors) {
     let Some((name, min, max)) = integer_range(ty) else { return };
+    for value in keys.values.iter().flat_map(|values| &values.0).chain(&keys.neq) {
+        if let Scalar::Number(Number { expr, integer: Some(value), .. }) = value
+            && (*value < min || *value > max)
+        {
+            errors.push(
+                expr,
+                format_args!(
+                    "value out of range: `{name}` has the values {min} to {max}; remove it, or correct the type"
+                ),
+            );
+        }
+    }
     for bound in [&keys.min, &keys.max].into_iter().flatten() {
         if bound.integer.is_some_and(|value| value < min || value > max) {
             errors.push(

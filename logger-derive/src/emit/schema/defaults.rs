@@ -8,7 +8,7 @@ use syn::{Attribute, Data, DeriveInput, Field, Meta, WherePredicate, ext::IdentE
 use super::self_type::{fields_mut, self_type, without_self};
 use crate::attr::{
     self,
-    serde::{SerdeDefault, has_serde_key, remove_serde_key},
+    serde::{SerdeDefault, has_serde_key, is_skipped, remove_serde_key},
 };
 
 /// Moves the default of a type to its fields, because the shadow has no `Default`. Returns the functions of the
@@ -74,7 +74,7 @@ fn container_default(attrs: &[Attribute]) -> Option<SerdeDefault> {
 }
 
 fn takes_container_default(field: &Field) -> bool {
-    !["default", "flatten", "skip"].iter().any(|key| has_serde_key(&field.attrs, key))
+    !["default", "flatten"].iter().any(|key| has_serde_key(&field.attrs, key)) && !is_skipped(&field.attrs)
 }
 
 /// Adds a default to the schema that serde does not serialize: decoding sets it, so that the server must, too. schemars
@@ -83,7 +83,9 @@ fn add_unserialized_default(field: &mut Field, has_container_default: bool, krat
     let default = attr::key("serde", "default", &field.attrs);
     let takes_container_default = has_container_default && takes_container_default(field);
     let has_default = default.is_some() || takes_container_default;
-    if !has_default || !remove_serde_key(&mut field.attrs, "skip_serializing_if") {
+    let is_skipped = ["skip_serializing", "skip_serializing_if"]
+        .map(|key| has_default && !is_skipped(&field.attrs) && remove_serde_key(&mut field.attrs, key));
+    if !is_skipped.contains(&true) {
         return;
     }
     // A zero value is usually absent in JSON, and the server need not set it, unless it is explicit.

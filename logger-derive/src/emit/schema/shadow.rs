@@ -1,8 +1,8 @@
 //! The shadow of a type, to which schemars' derive is applied: a copy with the attributes that schemars reads.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::{ToTokens, quote};
-use syn::{Attribute, Data, DeriveInput, Expr, Meta, ext::IdentExt, parse_quote};
+use quote::{ToTokens, format_ident, quote};
+use syn::{Attribute, Data, DataEnum, DeriveInput, Expr, Meta, Variant, ext::IdentExt, parse_quote};
 
 use super::{
     defaults,
@@ -10,7 +10,12 @@ use super::{
     self_type::{fields_mut, self_type, without_self},
 };
 use crate::{
-    attr::{self, docs::docs, serde::has_serde_key},
+    attr::{
+        self,
+        docs::docs,
+        schemars::remove_key,
+        serde::{has_serde_key, remove_serde_key},
+    },
     model::SchemaType,
 };
 
@@ -33,16 +38,37 @@ pub(super) fn emit(
     }
     if let Data::Enum(data) = &mut shadow.data {
         data.variants.iter_mut().for_each(|variant| retain_schemars_attributes(&mut variant.attrs, krate));
+        add_aliases(data, &input.attrs);
     }
     retain_schemars_attributes(&mut shadow.attrs, krate);
     let functions = defaults::transfer(input, &mut shadow, krate);
-    if attr::key("schemars", "rename", &input.attrs).is_none() && !has_serde_key(&input.attrs, "rename") {
+    // serde has no use for the name of a type.
+    remove_serde_key(&mut shadow.attrs, "rename");
+    if attr::key("schemars", "rename", &input.attrs).is_none() {
         let name = schema_name(input);
         shadow.attrs.push(parse_quote!(#[schemars(rename = #name)]));
     }
+    remove_key(&mut shadow.attrs, "crate");
     let (path, schema) = (quote!(#krate::schemars).to_string(), type_schema(model, krate));
     shadow.attrs.push(parse_quote!(#[schemars(crate = #path, transform = #schema)]));
     (shadow, functions)
+}
+
+/// Adds a variant for each other name with which a variant can be decoded.
+fn add_aliases(data: &mut DataEnum, attrs: &[Attribute]) {
+    let is_untagged = |variant: &Variant| has_serde_key(attrs, "untagged") || has_serde_key(&variant.attrs, "untagged");
+    let mut aliases = Vec::new();
+    for variant in data.variants.iter().filter(|variant| !is_untagged(variant)) {
+        for alias in attr::keys("serde", &variant.attrs).iter().filter(|meta| meta.path().is_ident("alias")) {
+            let Some(name) = alias.require_name_value().ok().and_then(attr::literal) else { continue };
+            let ident = format_ident!("__{}_{}", variant.ident.unraw(), aliases.len());
+            let mut variant = Variant { ident, ..variant.clone() };
+            remove_serde_key(&mut variant.attrs, "rename");
+            variant.attrs.push(parse_quote!(#[serde(rename = #name)]));
+            aliases.push(variant);
+        }
+    }
+    data.variants.extend(aliases);
 }
 
 /// Returns the schema name that schemars' derive would give the type itself.

@@ -6,4 +6,5 @@ pub mod r05_v1;
 pub mod r30_v1;
 pub mod r32_v1;
 pub mod r33_v1;
+pub mod serde_v1;
 pub mod type_v1alpha1;

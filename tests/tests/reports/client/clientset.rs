@@ -9,6 +9,7 @@ use crate::client::typed::r05_v1::R05V1Client;
 use crate::client::typed::r30_v1::R30V1Client;
 use crate::client::typed::r32_v1::R32V1Client;
 use crate::client::typed::r33_v1::R33V1Client;
+use crate::client::typed::serde_v1::SerdeV1Client;
 use crate::client::typed::type_v1alpha1::TypeV1alpha1Client;
 
 /// The typed clients of every group and version. Cloning is cheap: all clones share one connection pool.
@@ -54,6 +55,10 @@ impl Clientset {
     pub fn r33_v1(&self) -> R33V1Client {
         R33V1Client::new(self.client.clone())
     }
+    /// Returns the clients of group `serde.reports.example`, version `v1`.
+    pub fn serde_v1(&self) -> SerdeV1Client {
+        SerdeV1Client::new(self.client.clone())
+    }
     /// Returns the clients of group `type.reports.example`, version `v1alpha1`.
     pub fn type_v1alpha1(&self) -> TypeV1alpha1Client {
         TypeV1alpha1Client::new(self.client.clone())
@@ -81,6 +86,9 @@ impl Clientset {
                 }
                 ("r33.reports.example", "v1", "mounts") => {
                     GenericClient::new::<crate::types::r33::Mount>(client)
+                }
+                ("serde.reports.example", "v1", "dials") => {
+                    GenericClient::new::<crate::types::serde_keys::Dial>(client)
                 }
                 ("type.reports.example", "v1alpha1", "clients") => {
                     GenericClient::new::<crate::types::r31::Client>(client)

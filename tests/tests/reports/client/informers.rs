@@ -6,6 +6,7 @@ pub mod r05_v1;
 pub mod r30_v1;
 pub mod r32_v1;
 pub mod r33_v1;
+pub mod serde_v1;
 pub mod type_v1alpha1;
 
 use std::time::Duration;
@@ -72,6 +73,10 @@ impl SharedInformerFactory {
     pub fn r33_v1(&self) -> r33_v1::R33V1Informers {
         r33_v1::R33V1Informers::new(self.factory.clone())
     }
+    /// Returns the informers of group `serde.reports.example`, version `v1`.
+    pub fn serde_v1(&self) -> serde_v1::SerdeV1Informers {
+        serde_v1::SerdeV1Informers::new(self.factory.clone())
+    }
     /// Returns the informers of group `type.reports.example`, version `v1alpha1`.
     pub fn type_v1alpha1(&self) -> type_v1alpha1::TypeV1alpha1Informers {
         type_v1alpha1::TypeV1alpha1Informers::new(self.factory.clone())
@@ -98,6 +103,9 @@ impl SharedInformerFactory {
                 }
                 ("r33.reports.example", "v1", "mounts") => {
                     GenericInformer::new(self.r33_v1().mounts())
+                }
+                ("serde.reports.example", "v1", "dials") => {
+                    GenericInformer::new(self.serde_v1().dials())
                 }
                 ("type.reports.example", "v1alpha1", "clients") => {
                     GenericInformer::new(self.type_v1alpha1().clients())

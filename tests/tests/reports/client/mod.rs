@@ -5,6 +5,7 @@
 //! - group `r30.reports.example`, version `v1`
 //! - group `r32.reports.example`, version `v1`
 //! - group `r33.reports.example`, version `v1`
+//! - group `serde.reports.example`, version `v1`
 //! - group `type.reports.example`, version `v1alpha1`
 //!
 //! ```no_run

@@ -15,6 +15,7 @@ pub fn add_to_scheme(scheme: &mut Scheme) -> Result<(), Conflict> {
     crate::types::r30::add_to_scheme(scheme)?;
     crate::types::r32::add_to_scheme(scheme)?;
     crate::types::r33::add_to_scheme(scheme)?;
+    crate::types::serde_keys::add_to_scheme(scheme)?;
     crate::types::r31::add_to_scheme(scheme)?;
     Ok(())
 }
