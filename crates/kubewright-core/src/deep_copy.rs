@@ -18,7 +18,8 @@ use std::{
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be deep-copied",
     label = "this type does not implement `DeepCopy`",
-    note = "derive `DeepCopy` on it; `Rc`, `Arc` and references share what they point to and never implement it: use `Box` or the value itself"
+    note = "derive `DeepCopy` on it; `Rc`, `Arc` and references share what they point to and never implement it: use `Box` or the value itself",
+    note = "for a type of another crate, use its counterpart in Kubernetes, such as `String` for a `Cow<str>` and k8s-openapi's `Time` for an `Instant` or a `Timestamp`, or copy the field with `#[deep_copy(clone)]` if its `Clone` shares nothing"
 )]
 pub trait DeepCopy: Sized {
     /// Returns a deep copy.

@@ -7,12 +7,31 @@
 mod map_key;
 
 use kubewright_names::{case::has_snake_case_words, extension::Extension};
-use schemars::{Schema, transform::Transform};
+use schemars::{JsonSchema, Schema, SchemaGenerator, transform::Transform};
 use serde_json::{Map, Value, json};
 
 pub use map_key::{DefaultMapKey, MapKey, NotMapKey};
 
 use crate::meta::Location;
+
+/// A type with a schema. Its impl for every type with schemars' `JsonSchema` is for the message about all others.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no schema",
+    label = "this type does not derive `CrdSchema`",
+    note = "derive `CrdSchema` on it, or `ApiType` or `ApiObject`, which include it",
+    note = "for a type of another crate, add `#[schemars(with = \"String\")]` with a type of its encoding to the field, or use the counterpart in Kubernetes, such as k8s-openapi's `Time` for a time; a `ByteString` needs `#[schemars(with = \"String\", extend(\"format\" = \"byte\"))]`"
+)]
+pub trait HasSchema {
+    /// Returns its schema.
+    fn schema(generator: &mut SchemaGenerator) -> Schema;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: JsonSchema + ?Sized> HasSchema for T {
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        T::json_schema(generator)
+    }
+}
 
 /// A JSON value as a constant.
 #[derive(Clone, Copy, Debug)]

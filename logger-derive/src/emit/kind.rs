@@ -83,7 +83,7 @@ fn api_kind(kind: &Kind) -> TokenStream {
             policies: #policies,
             docs: #docs,
             #lifecycle,
-            schema: ::core::option::Option::Some(<#ident as #krate::schemars::JsonSchema>::json_schema),
+            schema: ::core::option::Option::Some(<#ident as #krate::schema::HasSchema>::schema),
             apply: #shape,
             crd: ::core::option::Option::None,
             location: #location,

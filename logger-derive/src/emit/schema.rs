@@ -3,6 +3,7 @@
 //! schemars' own derive is applied to a shadow of the type with the same serde and schemars attributes. The keywords
 //! are constants that a schemars transform adds to its schema.
 
+mod bounds;
 mod defaults;
 mod json;
 mod keywords;
@@ -22,6 +23,7 @@ pub(crate) fn emit(input: &DeriveInput, model: &SchemaType, krate: &TokenStream)
     let shadow_name = format_ident!("__{}", input.ident.unraw());
     let implementation = implementation(input, &shadow_name, krate);
     let map_keys = map_keys::emit(input, &fields(&input.data), krate);
+    let bounds = bounds::emit(input, &fields(&input.data), krate);
     let (shadow, functions) = shadow::emit(input, shadow_name, model, krate);
     quote! {
         // The impl of a deprecated type must not warn about its use.
@@ -33,6 +35,7 @@ pub(crate) fn emit(input: &DeriveInput, model: &SchemaType, krate: &TokenStream)
             #functions
             #implementation
             #map_keys
+            #bounds
         };
     }
 }

@@ -4,6 +4,7 @@ use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{Data, DeriveInput, Field, Fields, Type, spanned::Spanned};
 
+use super::self_type::params;
 use crate::{
     attr::serde::has_serde_key,
     model::rust_type::{map_keys, mentions},
@@ -33,8 +34,7 @@ fn checks(input: &DeriveInput, field: &Field, krate: &TokenStream) -> Vec<TokenS
     if changes_encoding.iter().any(|key| has_serde_key(&field.attrs, key)) {
         return Vec::new();
     }
-    let is_generic =
-        |key: &Type| input.generics.params.iter().any(|param| mentions(key.to_token_stream(), name(param)));
+    let is_generic = |key: &Type| params(input).any(|param| mentions(key.to_token_stream(), param));
     let check = |key: &&Type| {
         quote_spanned! {Span::call_site().located_at(key.span())=>
             const _: () = {
@@ -45,14 +45,6 @@ fn checks(input: &DeriveInput, field: &Field, krate: &TokenStream) -> Vec<TokenS
         }
     };
     map_keys(&field.ty).iter().filter(|key| !is_generic(key)).map(check).collect()
-}
-
-fn name(param: &syn::GenericParam) -> &syn::Ident {
-    match param {
-        syn::GenericParam::Lifetime(param) => &param.lifetime.ident,
-        syn::GenericParam::Type(param) => &param.ident,
-        syn::GenericParam::Const(param) => &param.ident,
-    }
 }
 
 /// Whether the JSON encoding is an object: that of a struct with named fields, or of an enum with data. serde

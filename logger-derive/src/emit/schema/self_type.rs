@@ -2,12 +2,21 @@
 
 use proc_macro2::{Group, TokenStream, TokenTree};
 use quote::quote;
-use syn::{Data, DeriveInput, Field};
+use syn::{Data, DeriveInput, Field, GenericParam, Ident};
 
 /// Returns the type with its parameters.
 pub(super) fn self_type(input: &DeriveInput) -> TokenStream {
     let (ident, (_, ty_generics, _)) = (&input.ident, input.generics.split_for_impl());
     quote!(#ident #ty_generics)
+}
+
+/// Returns the names of its parameters.
+pub(super) fn params(input: &DeriveInput) -> impl Iterator<Item = &Ident> {
+    input.generics.params.iter().map(|param| match param {
+        GenericParam::Lifetime(param) => &param.lifetime.ident,
+        GenericParam::Type(param) => &param.ident,
+        GenericParam::Const(param) => &param.ident,
+    })
 }
 
 /// Replaces `Self`, which is the shadow inside of its impls, by the type.
