@@ -20,7 +20,7 @@ mod serde;
 mod verbs;
 
 pub(crate) use adopt::adopt;
-pub(crate) use api_type::{api_type, unused_convert};
+pub(crate) use api_type::{api_type, kind_attributes, unused_convert};
 pub(crate) use apply::apply;
 pub(crate) use convert::convert;
 pub(crate) use deep_copy::deep_copy;

@@ -134,6 +134,15 @@ pub(crate) fn object_list(input: &DeriveInput, krate: &TokenStream) -> Expanded 
     Expanded { errors, items }
 }
 
+/// Reports the attributes of kinds on a type that is neither a kind nor a list.
+pub(crate) fn kind_attributes(input: &DeriveInput, _: &TokenStream) -> Expanded {
+    let (model, mut errors) = (ApiType::new(input), Errors::default());
+    if !model.has_metadata {
+        check::kind_attributes(&model, &mut errors);
+    }
+    Expanded { errors, items: TokenStream::new() }
+}
+
 /// Expands `#[derive(CrdSchema)]`. All errors are reported at once.
 pub(crate) fn schema(input: &DeriveInput, krate: &TokenStream) -> Expanded {
     let mut errors = Errors::default();

@@ -93,9 +93,9 @@ pub fn derive_convert(input: TokenStream) -> TokenStream {
 /// }
 /// ```
 #[doc = include_str!("../docs/crd_schema.md")]
-#[proc_macro_derive(CrdSchema, attributes(schema, schemars, serde))]
+#[proc_macro_derive(CrdSchema, attributes(genclient, k8s, policy, schema, schemars, serde))]
 pub fn derive_crd_schema(input: TokenStream) -> TokenStream {
-    expand::derive(&parse_macro_input!(input as DeriveInput), &[expand::schema]).into()
+    expand::derive(&parse_macro_input!(input as DeriveInput), &[expand::kind_attributes, expand::schema]).into()
 }
 
 /// Derives a Kubernetes kind from a struct with the fields `metadata`, `spec`, `status` and others.
@@ -128,7 +128,7 @@ pub fn derive_crd_schema(input: TokenStream) -> TokenStream {
 /// is absent, null or a value. Defaults are declared by `#[default(..)]` with
 /// [`#[kubewright::defaults]`](macro@defaults).
 #[doc = include_str!("../docs/object.md")]
-#[proc_macro_derive(Object, attributes(genclient, k8s, policy, serde))]
+#[proc_macro_derive(Object, attributes(genclient, k8s, kube, policy, serde))]
 pub fn derive_object(input: TokenStream) -> TokenStream {
     expand::derive(&parse_macro_input!(input as DeriveInput), &[expand::object]).into()
 }
@@ -192,7 +192,7 @@ pub fn derive_api_type(input: TokenStream) -> TokenStream {
 /// replaces it: `#[k8s(list = WidgetList)]` on the kind, and `#[derive(ObjectList)]` on the list.
 #[proc_macro_derive(
     ApiObject,
-    attributes(apply, convert, deep_copy, default, genclient, k8s, policy, schema, schemars, serde)
+    attributes(apply, convert, deep_copy, default, genclient, k8s, kube, policy, schema, schemars, serde)
 )]
 pub fn derive_api_object(input: TokenStream) -> TokenStream {
     expand::api_object(&parse_macro_input!(input as DeriveInput)).into()

@@ -107,6 +107,9 @@ fn unknown(section: &Section, name: &str) -> String {
     if let Some(similar) = most_similar(name, &keys) {
         return format!("unknown key `{name}`; did you mean `{similar}`?");
     }
+    if let Some(other) = other_attribute(section, name) {
+        return format!("unknown key `{name}` of `#[{}(..)]`; it is a key of `#[{other}(..)]`", section.name);
+    }
     keys.sort_unstable();
     let quoted: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
     match quoted.len() {
@@ -119,7 +122,23 @@ fn unknown(section: &Section, name: &str) -> String {
 fn most_similar<'a>(name: &str, keys: &[&'a str]) -> Option<&'a str> {
     let similarities = keys.iter().map(|key| (strsim::jaro_winkler(name, key), *key));
     let similar = similarities.filter(|(similarity, _)| *similarity > SIMILAR);
-    similar.max_by(|(left, _), (right, _)| left.total_cmp(right)).map(|(_, key)| key)
+    let similar = similar.max_by(|(left, _), (right, _)| left.total_cmp(right)).map(|(_, key)| key);
+    // The key can be a word of the name, as `column` is of `printcolumn`.
+    let contained =
+        || keys.iter().copied().filter(|key| key.len() > 3 && name.contains(key)).max_by_key(|key| key.len());
+    similar.or_else(contained)
+}
+
+/// Returns the name of another attribute that has the key.
+fn other_attribute(section: &Section, name: &str) -> Option<&'static str> {
+    let attributes = ["genclient", "k8s", "schema", "policy"];
+    let others = grammar::SECTIONS.iter().filter(|other| {
+        !section.nested && !other.nested && attributes.contains(&other.name) && other.name != section.name
+    });
+    others
+        .filter(|_| attributes.contains(&section.name))
+        .find(|other| other.keys.iter().any(|known| known.key == name))
+        .map(|other| other.name)
 }
 
 /// Returns the name of a key; empty for a literal.

@@ -11,9 +11,14 @@ pub(crate) fn api_type(model: &ApiType, errors: &mut Errors) {
                        fields of this type";
         errors.push(&model.generics, message);
     }
+    kind_attributes(model, errors);
+}
+
+/// Reports the attributes of kinds on a type that is none.
+pub(crate) fn kind_attributes(model: &ApiType, errors: &mut Errors) {
     for name in ["genclient", "k8s", "policy"] {
-        for attr in attr::named(name, &model.attrs) {
-            errors.push(attr, format_args!("`#[{name}]` applies to kinds, which derive `ApiObject`; remove this"));
+        for attr in model.attributes(name) {
+            errors.push(&attr, format_args!("`#[{name}]` applies to kinds, which derive `ApiObject`; remove this"));
         }
     }
 }

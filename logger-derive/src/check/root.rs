@@ -6,7 +6,7 @@ use syn::{LitStr, Path};
 use crate::{
     attr::{self, serde::is_serde_derive},
     errors::Errors,
-    model::{Body, Root, RootField},
+    model::{Body, Root, RootField, rust_type::is_type_named},
 };
 
 /// Checks the struct and its fields, before what they contain.
@@ -15,6 +15,11 @@ pub(super) fn check_body(root: &Root, errors: &mut Errors) {
         let message = "unsupported case convention: the fields of Kubernetes objects are in camelCase; use \
                        `rename_all = \"camelCase\"`";
         errors.push(rule, message);
+    }
+    for attr in &root.kube {
+        let message = "`#[kube(..)]` is an attribute of kube's `CustomResource`; use `#[k8s(..)]`, as the page *From \
+                       kube's derive* of the book shows";
+        errors.push(attr, message);
     }
     let derive = root.derive;
     if root.is_generic() {
@@ -67,11 +72,13 @@ pub(super) fn check_metadata(root: &Root, ty: &str, errors: &mut Errors) {
     if root.lacks("metadata") {
         errors.push(&root.ident, format_args!("missing `metadata` of the object; add `pub metadata: {ty}`"));
     }
-    let other = root
-        .field("metadata")
-        .filter(|field| ["ListMeta", "ObjectMeta"].iter().any(|name| *name != ty && field.is_of(name)));
-    if let Some(field) = other {
-        errors.push(&field.ty, format_args!("expected `{ty}`"));
+    let Some(field) = root.field("metadata") else { return };
+    let other = ["ListMeta", "ObjectMeta"].into_iter().find(|name| *name != ty && field.is_of(name));
+    if let Some(other) = other {
+        let derive = if other == "ListMeta" { "`ObjectList` on a list" } else { "`ApiObject` or `Object` on a kind" };
+        errors.push(&field.ty, format_args!("expected `{ty}`; derive {derive}"));
+    } else if is_type_named(&field.ty, &["Box", "Nullable", "Option", "Vec"]) {
+        errors.push(&field.ty, format_args!("expected `{ty}`, which every object has; its fields are optional"));
     }
 }
 

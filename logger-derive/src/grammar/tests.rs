@@ -33,6 +33,7 @@ fn table_lists_all_derives_attributes_and_macros() {
             }
         }
     }
+    assert!(attributes.remove("kube"), "it is rejected, with a suggestion");
     assert_eq!(keys(&macros::DERIVES), derives);
     assert_eq!(keys(&macros::ATTRIBUTES), attributes);
     assert_eq!(keys(&macros::MACROS), macros);

@@ -5,7 +5,10 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{Attribute, Data, DeriveInput, Field, Fields, Generics, Ident, LitStr, Meta, Path, Type, ext::IdentExt};
 
-use super::rust_type::{inside_vec, is_type_named};
+use super::{
+    api_type::ApiType,
+    rust_type::{inside_vec, is_type_named},
+};
 use crate::{
     attr::{
         self,
@@ -33,6 +36,8 @@ pub(crate) struct Root {
     /// The case convention of `#[serde(rename_all = "..")]`.
     pub(crate) rename_all: Option<LitStr>,
     pub(crate) body: Body,
+    /// The attributes of kube's derive on the type and its fields.
+    pub(crate) kube: Vec<Attribute>,
 }
 
 /// The content of a type.
@@ -69,6 +74,7 @@ impl Root {
             docs: docs(&input.attrs),
             rename_all,
             body: Body::parse(&input.data, camel_case, errors),
+            kube: ApiType::new(input).attributes("kube"),
         }
     }
 
