@@ -21,6 +21,7 @@ mod schemas;
 mod serde_keys;
 #[allow(dead_code, reason = "only the definitions of the types are used")]
 mod types;
+mod variations;
 
 /// Returns the directory of this file.
 fn directory() -> PathBuf {

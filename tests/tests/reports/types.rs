@@ -36,3 +36,4 @@ pub mod r33;
 pub mod r34;
 pub mod r35;
 pub mod serde_keys;
+pub mod variations;
