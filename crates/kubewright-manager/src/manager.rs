@@ -2,6 +2,7 @@
 
 mod builder;
 mod caches;
+mod credentials;
 mod error;
 mod leader;
 mod probes;
@@ -46,6 +47,8 @@ use signals::Signals;
 /// - every task is supervised. One that ends, fails or panics stops the manager, and the error contains its name;
 /// - runnables of [`Replicas::Leader`] run only while this process is the leader. If the lease is lost, they are
 ///   cancelled before another process can take over, and [`run`](Self::run) returns an error;
+/// - it ends with an error when credentials expire that its client cannot renew: a certificate of a plugin of the
+///   kubeconfig;
 /// - with a [sharding](ManagerBuilder::sharding), the replicas share the keys of its controllers. On a stop, its slots
 ///   are released as their reconciliations end;
 /// - on a stop, readiness fails at once. Servers and caches continue for the

@@ -4,12 +4,13 @@ use std::{fmt, sync::Arc, time::Duration};
 
 use kube::Client;
 use kubewright_core::description::{OperatorDescription, Permission};
-use kubewright_runtime::{LeaderElectionConfig, LeaderElector, Sharding, metrics::Metrics};
+use kubewright_runtime::{CancellationToken, LeaderElectionConfig, LeaderElector, Sharding, metrics::Metrics};
 use parking_lot::Mutex;
 
 use super::{
     Manager, Plan, Timeouts,
     caches::Caches,
+    credentials::{self, CREDENTIALS},
     error::BuildError,
     probes::RunState,
     runnable::{Registered, Replicas, Runnable},
@@ -239,6 +240,7 @@ impl ManagerBuilder {
         let state = Arc::<RunState>::default();
         state.add_checks(&self.health, self.caches.are_required())?;
         self.add_sharding(&state)?;
+        self.add_credentials()?;
         let elector = self.elector()?;
         let election = elector.as_ref().map(LeaderElector::status);
         if let Some(status) = election.clone() {
@@ -282,6 +284,14 @@ impl ManagerBuilder {
         let runner = sharding.runner(self.client_of_leases())?;
         let sharded = Sharded { sharding, runner, state: Arc::clone(state) };
         self.runnables.push(Registered::new(Replicas::All, SHARDING.to_owned(), sharded, &self.health, &self.caches)?);
+        Ok(())
+    }
+
+    /// Adds a runnable that fails when credentials of the client expire that it cannot renew.
+    fn add_credentials(&mut self) -> Result<(), BuildError> {
+        let Some(valid_until) = *self.client.valid_until() else { return Ok(()) };
+        let wait = move |stop: CancellationToken| credentials::wait(valid_until, stop);
+        self.runnables.push(Registered::new(Replicas::All, CREDENTIALS.to_owned(), wait, &self.health, &self.caches)?);
         Ok(())
     }
 

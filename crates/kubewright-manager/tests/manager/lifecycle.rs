@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use jiff::{SignedDuration, Timestamp};
 use kubewright_apiserver::{ApiServer, Faults, Verb};
 use kubewright_manager::{
     BoxError, CancellationToken, LeaderElectionConfig, Manager, ManagerError, Replicas, Runnable, Stage,
@@ -200,4 +201,19 @@ async fn a_manager_without_runnables_runs_until_it_is_stopped() {
     let began = Instant::now();
     running.stop().await.unwrap();
     assert!(began.elapsed() < STEP_TIME + Duration::from_millis(100));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_manager_ends_when_credentials_expire_that_its_client_cannot_renew() {
+    let valid_until = Timestamp::now() + SignedDuration::from_mins(1);
+    let client = || ApiServer::new().client().with_valid_until(Some(valid_until));
+    let manager = Manager::builder(client()).build().unwrap();
+    let running = Running::start(manager);
+    sleep(50 * SECOND).await;
+    running.stop().await.unwrap();
+
+    let manager = Manager::builder(client()).build().unwrap();
+    let error = manager.run(CancellationToken::new()).await.unwrap_err();
+    let expected = "`client-credentials` failed: the certificate of the client expired at ";
+    assert!(error.to_string().starts_with(expected), "{error}");
 }
