@@ -19,6 +19,7 @@ pub(crate) mod serde;
 
 use darling::{FromMeta, ast::NestedMeta};
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use quote::quote;
 use syn::{
     Attribute, Data, DeriveInput, Expr, ExprLit, Field, Lit, LitStr, Meta, MetaNameValue, Path, Token, Type,
     punctuated::Punctuated,
@@ -91,10 +92,16 @@ fn ungroup(attr: &mut Attribute) {
     }
 }
 
-/// Returns the tokens without invisible groups.
+/// Returns the tokens without invisible groups. Those of operators become parentheses.
 fn ungrouped_tokens(tokens: TokenStream) -> TokenStream {
     let ungrouped = tokens.into_iter().map(|token| match token {
-        TokenTree::Group(group) if group.delimiter() == Delimiter::None => ungrouped_tokens(group.stream()),
+        TokenTree::Group(group) if group.delimiter() == Delimiter::None => {
+            let inside = ungrouped_tokens(group.stream());
+            match syn::parse2(inside.clone()) {
+                Ok(Expr::Binary(_) | Expr::Cast(_) | Expr::Range(_)) => quote!((#inside)),
+                _ => inside,
+            }
+        }
         TokenTree::Group(group) if has_group(group.stream()) => {
             let mut inside = Group::new(group.delimiter(), ungrouped_tokens(group.stream()));
             inside.set_span(group.span());

@@ -116,7 +116,8 @@ impl Workloads {
 /// Guarantees:
 /// - every child is applied as one field manager, and a reconciliation that changes nothing sends no write;
 /// - an object that does not belong to the Logger is never changed, and a Pod that it does not control is no agent;
-/// - a child that the API server rejects is in the status, and is tried again with back-off. The others are applied;
+/// - a child that the API server rejects is in the status, and is tried again with back-off. The others are applied,
+///   except for agents without their NetworkPolicy;
 /// - an invalid spec changes no child: running agents continue;
 /// - a workload of a former kind is deleted when the agents of the desired one are available, so that recording
 ///   continues;
@@ -178,6 +179,7 @@ async fn apply_children(logger: &Logger, ctx: &ReconcileContext<State>) -> Resul
     let desired = children::desired(logger, &ctx.agent);
     let mut children = Children { logger, ctx, taken: Vec::new(), rejection: None };
     let service = children.apply("Service", desired.service).await?;
+    let is_restricted = desired.network_policy.is_some();
     let network_policy = match desired.network_policy {
         Some(policy) => children.apply("NetworkPolicy", policy).await?,
         None => None,
@@ -186,8 +188,11 @@ async fn apply_children(logger: &Logger, ctx: &ReconcileContext<State>) -> Resul
         Some(budget) => children.apply("PodDisruptionBudget", budget).await?,
         None => None,
     };
-    // The last one: its Pods find the others.
-    let workloads = children.apply_workload(desired.workload).await?;
+    // The last one: its Pods find the others. Without their policy, everyone could connect to them.
+    let workloads = match is_restricted && network_policy.is_none() {
+        true => Workloads::existing(logger, ctx),
+        false => children.apply_workload(desired.workload).await?,
+    };
     prune(logger, ctx, service).await?;
     prune(logger, ctx, network_policy).await?;
     if !is_replacing(logger, ctx, &workloads) {

@@ -5,14 +5,15 @@ mod siblings;
 mod types;
 
 use proc_macro2::Span;
-use syn::{Ident, Meta};
+use syn::{Attribute, Ident, Meta};
 
 use super::serde;
 use crate::{
     attr::{
         self, literal,
         schema::{Names, SchemaAttr},
-        serde::is_skipped,
+        schemars,
+        serde::{has_serde_key, is_skipped},
     },
     errors::Errors,
     grammar,
@@ -29,9 +30,9 @@ pub(crate) fn schema(model: &SchemaType, errors: &mut Errors) {
         errors.push(&model.ident, "unsupported union: it has no JSON encoding; use an enum");
     }
     serde::check_schema(&model.serde, errors);
-    check_type(model, errors);
     let other_type =
         ["from", "try_from"].into_iter().find(|key| model.serde.first().is_some_and(|ty| ty.serde_key(key).is_some()));
+    check_type(model, other_type, errors);
     for list in model.field_lists() {
         list.fields.iter().for_each(|field| check_field(field, list, other_type, errors));
         check_json_names(list, errors);
@@ -46,7 +47,7 @@ pub(crate) fn schema(model: &SchemaType, errors: &mut Errors) {
 }
 
 /// Checks the attribute of a type.
-fn check_type(model: &SchemaType, errors: &mut Errors) {
+fn check_type(model: &SchemaType, other_type: Option<&str>, errors: &mut Errors) {
     keys::check_section(&grammar::SCHEMA_TYPE, "a type", &model.attr, errors);
     if let SchemaBody::Enum { misplaced, is_empty, .. } = &model.body {
         if *is_empty {
@@ -62,12 +63,19 @@ fn check_type(model: &SchemaType, errors: &mut Errors) {
         }
     }
     keys::check_conflicts(&model.attr, errors);
-    // The type has the JSON type of its only field.
+    // The type has the JSON type of its only field, unless another type is its encoding.
     if let SchemaBody::Struct(list) = &model.body
-        && let ([field], true) = (list.fields.as_slice(), list.is_tuple)
+        && let ([field], true, None) = (list.fields.as_slice(), list.is_tuple, other_type)
+        && !has_other_encoding(&field.attrs)
     {
         types::check_type_keys(&field.ty, &model.attr, errors);
     }
+}
+
+fn has_other_encoding(attrs: &[Attribute]) -> bool {
+    let with = ["with", "schema_with"];
+    has_serde_key(attrs, "with")
+        || schemars::keys(attrs).iter().any(|key| with.iter().any(|name| key.path.is_ident(name)))
 }
 
 /// Checks the attribute of a field.

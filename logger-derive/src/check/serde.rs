@@ -38,14 +38,16 @@ fn row(place: Place, meta: &Meta) -> Option<&'static SerdeKey> {
 pub(super) fn check_schema(items: &[SerdeItem], errors: &mut Errors) {
     check_keys(items, |row| row.schema, errors);
     items.iter().for_each(|item| check_schema_only(item, errors));
-    items.iter().for_each(|item| check_encoding(item, errors));
     let Some((ty, fields)) = items.split_first() else { return };
     check_into(ty, errors);
+    let has = |key| ty.serde_key(key).is_some();
+    let is_other_type = has("into") && (has("from") || has("try_from"));
+    items.iter().filter(|_| !is_other_type).for_each(|item| check_encoding(item, errors));
     if ty.serde_key("deny_unknown_fields").is_some() {
         fields.iter().for_each(|field| check_undecoded(field, errors));
     }
-    if ["from", "try_from", "transparent"].iter().all(|key| ty.serde_key(key).is_none()) {
-        let has_default = ty.serde_key("default").is_some();
+    if !["from", "try_from", "transparent"].into_iter().any(has) {
+        let has_default = has("default");
         fields.iter().for_each(|field| check_unwritten(field, has_default, errors));
     }
 }

@@ -3,7 +3,7 @@
 use syn::{Attribute, Data, DeriveInput, Field, Meta, Type};
 
 use crate::{
-    attr::{self, schemars::SchemarsKey},
+    attr::{self, schemars::SchemarsKey, serde::is_skipped},
     grammar::serde::Place,
 };
 
@@ -39,7 +39,9 @@ impl SerdeItem {
                 all.push(new(Place::Enum, &input.attrs));
                 for variant in &data.variants {
                     all.push(new(Place::Variant, &variant.attrs));
-                    all.extend(variant.fields.iter().map(field));
+                    // A skipped variant has no JSON.
+                    let is_skipped = is_skipped(&variant.attrs);
+                    all.extend(variant.fields.iter().filter(|_| !is_skipped).map(field));
                 }
             }
             Data::Union(_) => {}

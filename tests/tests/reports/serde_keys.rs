@@ -114,7 +114,7 @@ fn defaults_of_a_type() {
     check(&[Settings::default()]);
     assert!(!Schema::new::<Settings>().accepts(&json!({})), "`required`");
     let value = json!({"FIFTH-VALUE": 1});
-    check_decoded::<Settings>(&[value.clone()]);
+    check_decoded::<Settings>(std::slice::from_ref(&value));
     let stored = Schema::new::<Settings>().stored(&value);
     let all = json!({
         "FIRST-VALUE": 7, "SECOND-VALUE": 0, "THIRD-VALUE": ["a"], "FOURTH-VALUE": true, "FIFTH-VALUE": 1,
@@ -171,7 +171,7 @@ fn encodings_of_other_types() {
         Encodings { foreign: Foreign::new(1, 2), number: 3, two_functions: 4, any: 5, variant: Encoded::Number(6) };
     check(&[encodings]);
     let least = json!({"foreign": {"AMOUNT": 1, "HIDDEN": 2}, "number": "3", "variant": {"Number": "6"}});
-    check_decoded::<Encodings>(&[least.clone()]);
+    check_decoded::<Encodings>(std::slice::from_ref(&least));
     assert_eq!(Schema::new::<Encodings>().stored(&least)["two_functions"], "10");
 }
 

@@ -81,6 +81,17 @@ fn keys_of_other_types() {
 }
 
 #[test]
+fn fields_that_are_not_in_the_schema_need_none() {
+    let definition = Definition::from_group(replaced::API_GROUP);
+    for field in ["mail", "encoded.Text"] {
+        assert_eq!(definition.field(field)["type"], "string", "{field}");
+    }
+    assert_eq!(definition.field("seconds")["pattern"], "^[0-9]+s$");
+    assert_eq!(definition.field("internal")["enum"], json!(["Public"]));
+    assert_eq!(definition.field("level")["enum"], json!(["Low", "High", "low"]));
+}
+
+#[test]
 fn fragments_of_macros() {
     let definition = Definition::from_group(fragments::API_GROUP);
     assert_eq!(definition.json["spec"]["names"]["plural"], "fragmentses");

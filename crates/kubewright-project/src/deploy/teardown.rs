@@ -24,15 +24,14 @@ pub(super) fn custom_resources(kubectl: &Kubectl, definitions: &[Value], timeout
     Ok(())
 }
 
-/// Returns the resource of a definition with its stored version. Without the version, kubectl takes the first label of
-/// the group `v1.apps` for one, and so `deployments.v1.apps` for the Deployments of Kubernetes.
+/// Returns the resource of a definition with a served version. Without the version, kubectl takes the first label of the
+/// group `v1.apps` for one, and so `deployments.v1.apps` for the Deployments of Kubernetes.
 fn resource(definition: &Value) -> String {
     let spec = &definition["spec"];
-    let stored = spec["versions"].as_array().into_iter().flatten().find(|version| version["storage"] == true);
-    let [plural, version, group] =
-        [&spec["names"]["plural"], stored.map_or(&Value::Null, |stored| &stored["name"]), &spec["group"]]
-            .map(|value| value.as_str().unwrap_or_default());
-    format!("{plural}.{version}.{group}")
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let served = spec["versions"].as_array().into_iter().flatten().find(|version| version["served"] == true);
+    let version = served.map(|version| text(&version["name"])).unwrap_or_default();
+    format!("{}.{version}.{}", text(&spec["names"]["plural"]), text(&spec["group"]))
 }
 
 fn is_namespaced(definition: &Value) -> bool {
@@ -123,8 +122,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_resource_has_the_stored_version() {
-        let versions = json!([{"name": "v1", "storage": false}, {"name": "v2", "storage": true}]);
+    fn a_resource_has_a_served_version() {
+        let versions = json!([{"name": "v1", "served": false, "storage": true}, {"name": "v2", "served": true}]);
         let spec = json!({"group": "v1.apps", "names": {"plural": "deployments"}, "versions": versions});
         assert_eq!(resource(&json!({ "spec": spec })), "deployments.v2.v1.apps");
     }

@@ -14,8 +14,7 @@ pub struct Config<K> {
     pub name: String,
     /// Computes the delay of keys that failed; [`default_rate_limiter`] by default.
     pub rate_limiter: Box<dyn RateLimiter<K>>,
-    /// Receives the queue's metrics; none by default. It is called while the queue is locked, so it must not call the
-    /// queue.
+    /// Where the metrics of the queue are collected; nowhere by default.
     pub metrics: Option<Metrics>,
     /// Prevents starvation of keys with low priority; [`Ageing::default`] by default. `None` disables ageing.
     pub ageing: Option<Ageing>,

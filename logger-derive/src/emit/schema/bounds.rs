@@ -2,7 +2,7 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
-use syn::{DeriveInput, Field, spanned::Spanned};
+use syn::{Attribute, Data, DeriveInput, Field, spanned::Spanned};
 
 use super::self_type::{params, self_type, without_self};
 use crate::{
@@ -14,10 +14,10 @@ use crate::{
 };
 
 /// Emits the assertion for the fields whose schema is that of their type.
-pub(super) fn emit(input: &DeriveInput, fields: &[&Field], krate: &TokenStream) -> TokenStream {
+pub(super) fn emit(input: &DeriveInput, krate: &TokenStream) -> TokenStream {
     let self_type = self_type(input);
     let is_generic = |ty: &TokenStream| params(input).any(|param| mentions(ty.clone(), param));
-    let types = fields.iter().filter(|field| has_schema_of_type(field)).filter_map(|field| {
+    let types = fields(input).into_iter().filter_map(|field| {
         let ty = without_self(field.ty.to_token_stream(), &self_type);
         let at = Span::call_site().located_at(field.ty.span());
         (!is_generic(&ty)).then(|| quote_spanned!(at=> assert_schema::<#ty>();))
@@ -34,9 +34,27 @@ pub(super) fn emit(input: &DeriveInput, fields: &[&Field], krate: &TokenStream) 
     }
 }
 
-fn has_schema_of_type(field: &Field) -> bool {
-    let schemars = schemars::keys(&field.attrs);
+/// Returns the fields whose types schemars needs.
+fn fields(input: &DeriveInput) -> Vec<&Field> {
+    let has = |key| has_serde_key(&input.attrs, key);
+    if has("into") && (has("from") || has("try_from")) {
+        return Vec::new();
+    }
+    let fields: Vec<&Field> = match &input.data {
+        Data::Struct(data) => data.fields.iter().collect(),
+        Data::Enum(data) => {
+            let variants = data.variants.iter().filter(|variant| has_schema_of_type(&variant.attrs));
+            variants.flat_map(|variant| &variant.fields).collect()
+        }
+        Data::Union(_) => Vec::new(),
+    };
+    fields.into_iter().filter(|field| has_schema_of_type(&field.attrs)).collect()
+}
+
+/// Whether the schema of a field or a variant is that of its type or types.
+fn has_schema_of_type(attrs: &[Attribute]) -> bool {
+    let schemars = schemars::keys(attrs);
     let is_replaced =
         ["with", "schema_with", "skip"].iter().any(|key| schemars.iter().any(|known| known.path.is_ident(key)));
-    !is_replaced && !is_skipped(&field.attrs) && !has_serde_key(&field.attrs, "with")
+    !is_replaced && !is_skipped(attrs) && !has_serde_key(attrs, "with")
 }

@@ -37,7 +37,11 @@ pub(super) fn emit(
         }
     }
     if let Data::Enum(data) = &mut shadow.data {
-        data.variants.iter_mut().for_each(|variant| retain_schemars_attributes(&mut variant.attrs, krate));
+        for variant in &mut data.variants {
+            retain_schemars_attributes(&mut variant.attrs, krate);
+            // That of an added variant would be a second one.
+            variant.discriminant = None;
+        }
         add_aliases(data, &input.attrs);
     }
     retain_schemars_attributes(&mut shadow.attrs, krate);

@@ -127,6 +127,7 @@ pub struct Sides {
 
 #[derive(Clone, Debug, PartialEq, DeepCopy, Deserialize, CrdSchema, Serialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
+#[allow(clippy::enum_variant_names, reason = "the words of their JSON names")]
 pub enum External {
     ByName {
         full_name: String,

@@ -331,6 +331,96 @@ kind!(wrong_keys, {
     }
 });
 
+// Types whose fields are not in the schema, and so need none.
+kind!(replaced, {
+    use kubewright_core::DeepCopy;
+
+    #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, ApiType)]
+    pub struct ReportSpec {
+        pub mail: Mail,
+        pub seconds: Seconds,
+        pub internal: Internal,
+        pub encoded: Encoded,
+        pub level: Level,
+    }
+
+    /// A type without a schema.
+    #[derive(Clone, Debug, PartialEq, DeepCopy)]
+    pub struct Parsed(pub String);
+
+    #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, ApiType)]
+    #[serde(from = "String", into = "String")]
+    pub struct Mail {
+        parsed: Parsed,
+    }
+
+    impl From<String> for Mail {
+        fn from(text: String) -> Self {
+            Mail { parsed: Parsed(text) }
+        }
+    }
+
+    impl From<Mail> for String {
+        fn from(mail: Mail) -> Self {
+            mail.parsed.0
+        }
+    }
+
+    #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, ApiType)]
+    #[serde(try_from = "String", into = "String")]
+    #[schema(pattern = "^[0-9]+s$")]
+    pub struct Seconds(u64);
+
+    impl TryFrom<String> for Seconds {
+        type Error = std::num::ParseIntError;
+
+        fn try_from(text: String) -> Result<Self, Self::Error> {
+            text.trim_end_matches('s').parse().map(Seconds)
+        }
+    }
+
+    impl From<Seconds> for String {
+        fn from(Seconds(seconds): Seconds) -> Self {
+            format!("{seconds}s")
+        }
+    }
+
+    #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, ApiType)]
+    pub enum Internal {
+        Public,
+        #[serde(skip)]
+        Hidden(Parsed),
+    }
+
+    #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, ApiType)]
+    pub enum Encoded {
+        #[serde(with = "text")]
+        #[schemars(with = "String")]
+        Text(Parsed),
+    }
+
+    #[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize, ApiType)]
+    pub enum Level {
+        #[serde(alias = "low")]
+        Low = 2,
+        High = 1,
+    }
+
+    pub mod text {
+        use serde::{Deserialize, Deserializer, Serializer};
+
+        use super::Parsed;
+
+        pub fn serialize<S: Serializer>(parsed: &Parsed, serializer: S) -> Result<S::Ok, S::Error> {
+            serializer.serialize_str(&parsed.0)
+        }
+
+        pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Parsed, D::Error> {
+            String::deserialize(deserializer).map(Parsed)
+        }
+    }
+});
+
 // Constraints of a newtype, of an enum and of their fields.
 kind!(narrowed, {
     #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, ApiType)]

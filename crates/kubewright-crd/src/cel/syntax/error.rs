@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+/// The maximum number of errors that are shown, as in cel-go. It is also that of syntax errors: one more ends parsing.
+pub(super) const MAX_ERRORS: usize = 100;
+
 /// An error that the parser, the checker or a validator reports.
 #[derive(Clone, Debug)]
 pub(crate) struct CelError {
@@ -45,10 +48,10 @@ impl Source<'_> {
         (line, column)
     }
 
-    /// Sorts errors by location. Errors without a location come first.
+    /// Sorts the first errors by location. Errors without a location come first.
     fn located<'e>(&self, errors: &'e [CelError]) -> Vec<(Option<Location>, &'e CelError)> {
         let location = |error: &CelError| error.offset.map(|offset| self.location(offset));
-        let mut located: Vec<_> = errors.iter().map(|error| (location(error), error)).collect();
+        let mut located: Vec<_> = errors.iter().take(MAX_ERRORS).map(|error| (location(error), error)).collect();
         located.sort_by_key(|(location, _)| *location);
         located
     }
@@ -56,7 +59,7 @@ impl Source<'_> {
     /// Formats errors as cel-go does: sorted by location, each with its source line and a caret below.
     pub(crate) fn format(&self, errors: &[CelError]) -> String {
         let snippet = |(location, error)| Snippet { source: self, location, error }.to_string();
-        self.located(errors).into_iter().map(snippet).collect::<Vec<_>>().join("\n")
+        self.located(errors).into_iter().map(snippet).chain(truncated(errors)).collect::<Vec<_>>().join("\n")
     }
 
     /// Formats errors for the author of the rule: as [`format`](Self::format), with suggestions on separate lines.
@@ -66,8 +69,14 @@ impl Source<'_> {
             let help = suggestion.map(|name| format!("\n = help: did you mean `{name}`?")).unwrap_or_default();
             format!("{}{help}", Snippet { source: self, location, error })
         };
-        self.located(errors).into_iter().map(snippet).collect::<Vec<_>>().join("\n")
+        self.located(errors).into_iter().map(snippet).chain(truncated(errors)).collect::<Vec<_>>().join("\n")
     }
+}
+
+/// Returns the line about the errors that are not shown.
+fn truncated(errors: &[CelError]) -> Option<String> {
+    let count = errors.len().checked_sub(MAX_ERRORS).filter(|count| *count > 0)?;
+    Some(format!("{count} more errors were truncated"))
 }
 
 struct Snippet<'a> {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::error::CelError;
+use super::error::{CelError, MAX_ERRORS};
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Token {
@@ -44,7 +44,7 @@ pub(crate) struct Tokens {
     pub(crate) tokens: Vec<Token>,
     /// The offsets of characters that form no token.
     pub(crate) unrecognized: Vec<Range<usize>>,
-    /// An error for each of them.
+    /// An error for each of them, up to the maximum.
     pub(crate) errors: Vec<CelError>,
 }
 
@@ -55,7 +55,8 @@ pub(crate) fn tokenize(text: &str) -> Tokens {
         lexer.advance();
     }
     lexer.push(TokenKind::Eof, 0);
-    let errors = lexer.unrecognized.iter().map(|range| lexer.unrecognized_error(range)).collect();
+    let unrecognized = lexer.unrecognized.iter().take(MAX_ERRORS + 1);
+    let errors = unrecognized.map(|range| lexer.unrecognized_error(range)).collect();
     Tokens { tokens: lexer.tokens, unrecognized: lexer.unrecognized, errors }
 }
 

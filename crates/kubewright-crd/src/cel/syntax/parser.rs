@@ -599,6 +599,15 @@ mod tests {
     }
 
     #[test]
+    fn at_most_100_errors_are_shown() {
+        for (text, truncated) in [("#".repeat(100_000), 1), (format!("[{}]", ["for"; 2_000].join(",")), 1_900)] {
+            let errors = errors(&text);
+            assert_eq!(errors.lines().count(), 301);
+            assert!(errors.ends_with(&format!("\n{truncated} more errors were truncated")));
+        }
+    }
+
+    #[test]
     fn operators_have_the_precedence_of_the_grammar() {
         let parsed = parse("1 + 2 * 3 == 7 && !a.b || c ? d : e").expect("a valid expression");
         let ExprKind::Call(call) = parsed.root.kind else { panic!("expected a call") };

@@ -1,10 +1,10 @@
 //! Reads tokens, and recovers from syntax errors to find further ones: the default error strategy of ANTLR, with the
 //! limits of cel-go. States have the numbers of cel-go's generated parser.
 
-use std::ops::Range;
+use std::{cmp::Ordering, ops::Range};
 
 use super::{
-    error::CelError,
+    error::{CelError, MAX_ERRORS},
     lexer::{self, Token, TokenKind, Tokens},
     token_set::TokenSet,
 };
@@ -50,19 +50,34 @@ pub(super) struct TokenReader<'a> {
 
 impl<'a> TokenReader<'a> {
     pub(super) fn new(text: &'a str) -> Self {
-        let Tokens { tokens, unrecognized, errors } = lexer::tokenize(text);
+        let Tokens { tokens, unrecognized, errors: found } = lexer::tokenize(text);
         let types = tokens.iter().map(TokenSet::from_token).collect();
-        TokenReader {
+        let mut reader = TokenReader {
             text,
             tokens,
             unrecognized,
             types,
             position: 0,
             follows: Vec::new(),
-            errors,
+            errors: Vec::new(),
             is_recovering: false,
             recoveries: 0,
             last_recovery: None,
+        };
+        found.into_iter().for_each(|error| reader.push_error(error));
+        reader
+    }
+
+    /// Adds a syntax error. One that exceeds the maximum ends the tokens.
+    fn push_error(&mut self, error: CelError) {
+        match self.errors.len().cmp(&MAX_ERRORS) {
+            Ordering::Less => self.errors.push(error),
+            Ordering::Equal => {
+                let message = format!("Syntax error: More than {MAX_ERRORS} syntax errors");
+                self.errors.push(CelError { message, ..error });
+                self.position = self.tokens.len() - 1;
+            }
+            Ordering::Greater => {}
         }
     }
 
@@ -160,7 +175,10 @@ impl<'a> TokenReader<'a> {
             _ => self.tokens[last].offset + self.tokens[last].text.chars().count(),
         };
         let start = self.tokens[first].offset;
-        let is_recognized = |offset: &usize| !self.unrecognized.iter().any(|range| range.contains(offset));
+        let is_recognized = |offset: &usize| {
+            let next = self.unrecognized.partition_point(|range| range.end <= *offset);
+            !self.unrecognized.get(next).is_some_and(|range| range.contains(offset))
+        };
         let characters = self.text.chars().enumerate().skip(start).take(end - start);
         let input: String = characters.filter(|(offset, _)| is_recognized(offset)).map(|(_, c)| c).collect();
         let keyword = ["true", "false", "null"].into_iter().find(|keyword| input.ends_with(keyword));
@@ -195,7 +213,7 @@ impl<'a> TokenReader<'a> {
         self.is_recovering = true;
         let token = &self.tokens[self.index(ahead)];
         let message = format!("Syntax error: {}", message(&escape(&token.text)));
-        self.errors.push(CelError::at(token.offset, message));
+        self.push_error(CelError::at(token.offset, message));
     }
 
     /// Ends a rule with an error: skips tokens until one that can follow a rule that is being parsed.

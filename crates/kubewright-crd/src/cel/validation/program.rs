@@ -176,7 +176,7 @@ impl Run {
         ratcheting: Ratcheting,
     ) {
         for CompiledRule { rule, compiled, field_path } in &validator.rules {
-            if let Some(error) = &compiled.rule_error {
+            if let Some(error) = compiled.rule_error.as_ref().filter(|_| !self.stopped) {
                 self.record(error_violation(validator, path, format!("rule compile error: {}", error.detail)));
             }
             let Some(checked) = &compiled.rule else { continue };
