@@ -98,7 +98,7 @@ fn ungrouped_tokens(tokens: TokenStream) -> TokenStream {
         TokenTree::Group(group) if group.delimiter() == Delimiter::None => {
             let inside = ungrouped_tokens(group.stream());
             match syn::parse2(inside.clone()) {
-                Ok(Expr::Binary(_) | Expr::Cast(_) | Expr::Range(_)) => quote!((#inside)),
+                Ok(Expr::Binary(_) | Expr::Cast(_)) => quote!((#inside)),
                 _ => inside,
             }
         }
