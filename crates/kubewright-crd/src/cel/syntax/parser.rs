@@ -42,7 +42,7 @@ pub(crate) fn parse(text: &str) -> Result<ParsedExpr, Vec<CelError>> {
         let message = format!("expression code point size exceeds limit: size: {length}, limit {MAX_LENGTH}");
         return Err(vec![CelError::without_location(message)]);
     }
-    let mut parser = Parser { tokens: TokenReader::new(text), factory: ExprFactory::default(), depth: 0 };
+    let mut parser = Parser { tokens: TokenReader::new(text), factory: ExprFactory::default(), depth: 0, height: 0 };
     let parsed = parser.parse();
     let Parser { tokens, factory, .. } = parser;
     let mut errors = tokens.errors;
@@ -61,7 +61,10 @@ pub(crate) fn parse(text: &str) -> Result<ParsedExpr, Vec<CelError>> {
 struct Parser<'a> {
     tokens: TokenReader<'a>,
     factory: ExprFactory,
+    /// The number of expressions around the current one.
     depth: usize,
+    /// The height of the last operand: the most selections, indexes, calls of members and operators on a path in it.
+    height: usize,
 }
 
 impl Parser<'_> {
@@ -89,19 +92,33 @@ impl Parser<'_> {
 
     /// Parses a rule with an expression that these tokens follow.
     fn expr_before(&mut self, tokens: TokenSet, can_end: bool) -> ParseResult<Expr> {
+        let other_parts = self.height;
         self.tokens.enter(tokens, can_end);
         let parsed = self.expr()?;
         self.tokens.exit();
+        self.height = self.height.max(other_parts);
         Ok(parsed)
     }
 
     fn conditional(&mut self, offset: usize, condition: Expr) -> ParseResult<Expr> {
+        let condition_height = self.height;
         let yes = self.operand(TokenSet::COLON, false)?;
+        self.height = self.height.max(condition_height);
         let no = match self.tokens.expect(40, TokenSet::COLON, EXPRESSION)? {
             Some(_) => self.expr_before(TokenSet::EMPTY, true)?,
             None => self.factory.unspecified(NO_LOCATION),
         };
+        self.add_level()?;
         Ok(self.factory.call(offset, operator::CONDITIONAL, vec![condition, yes, no]))
+    }
+
+    /// Counts a level of the current operand. cel-go visits them recursively, and so do the checker and the interpreter.
+    fn add_level(&mut self) -> ParseResult<()> {
+        self.height += 1;
+        match self.height > MAX_DEPTH {
+            true => Err(self.limit_exceeded("max recursion depth exceeded")),
+            false => Ok(()),
+        }
     }
 
     /// Reports that an expression is too deep, instead of errors after parsing.
@@ -146,7 +163,9 @@ impl Parser<'_> {
         let mut offsets = Vec::new();
         while let Some(offset) = self.tokens.accept(symbol) {
             offsets.push(offset);
+            let height = self.height;
             terms.push(term(self)?);
+            self.height = self.height.max(height);
         }
         let ids: Vec<Id> = offsets.into_iter().map(|offset| self.factory.next_id(offset)).collect();
         Ok(balanced(function, &ids, &mut terms.into_iter()))
@@ -155,17 +174,15 @@ impl Parser<'_> {
     /// Parses comparisons, sums and products by precedence climbing. All of them are left-associative.
     fn binary(&mut self, min_precedence: usize) -> ParseResult<Expr> {
         let mut left = self.unary()?;
-        let mut length = 0;
         while let Some((precedence, function)) = self.binary_operator() {
             if precedence < min_precedence {
                 break;
             }
-            length += 1;
-            if length > MAX_DEPTH {
-                return Err(self.limit_exceeded("max recursion depth exceeded"));
-            }
+            let height = self.height;
             let offset = self.tokens.advance().offset;
             let right = self.binary(precedence + 1)?;
+            self.height = self.height.max(height);
+            self.add_level()?;
             left = self.factory.call(offset, function, vec![left, right]);
         }
         Ok(left)
@@ -247,7 +264,6 @@ impl Parser<'_> {
         self.tokens.enter(SUFFIXES.tokens, SUFFIXES.can_end);
         let mut operand = self.primary()?;
         self.tokens.exit();
-        let mut length = 0;
         while self.tokens.is(SUFFIXES.tokens) {
             let is_complete;
             (operand, is_complete) = match self.tokens.is(TokenSet::DOT) {
@@ -257,10 +273,7 @@ impl Parser<'_> {
             if !is_complete {
                 break;
             }
-            length += 1;
-            if length > MAX_DEPTH {
-                return Err(self.limit_exceeded("max recursion depth exceeded"));
-            }
+            self.add_level()?;
         }
         Ok(operand)
     }
@@ -352,6 +365,7 @@ impl Parser<'_> {
     }
 
     fn primary(&mut self) -> ParseResult<Expr> {
+        self.height = 0;
         if !self.tokens.sync(184, TokenSet::PRIMARY_START)? {
             return Ok(self.factory.unspecified(NO_LOCATION));
         }
@@ -624,6 +638,15 @@ mod tests {
         }
         for chain in ["a.b", "+1", "[0]", " && a"] {
             errors(&format!("a{}", chain.repeat(5000)));
+        }
+        let chain = "+1".repeat(130);
+        assert_eq!(errors(&format!("[(1{chain}), 1{chain}]")), "parsed");
+        for nested in [
+            format!("(1{chain}){chain} == 1"),
+            format!("f(1{chain}).a{}", ".b".repeat(130)),
+            format!("{}1{}", "(".repeat(249), format!("{})", "+1".repeat(190)).repeat(249)),
+        ] {
+            assert!(errors(&nested).contains("max recursion depth exceeded"), "{nested:.40}");
         }
     }
 
