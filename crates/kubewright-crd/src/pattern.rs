@@ -48,8 +48,8 @@ impl Pattern {
 
     /// Whether the pattern matches anywhere in a text.
     ///
-    /// A pattern that is not [enforced](Self::is_enforced) matches every text. `\B` uses the word characters of Unicode,
-    /// where Go uses those of ASCII.
+    /// A pattern that is not [enforced](Self::is_enforced) matches every text. `\B` uses the word characters of
+    /// Unicode, where Go uses those of ASCII.
     pub fn is_match(&self, text: &str) -> bool {
         self.regex.as_ref().is_none_or(|regex| regex.is_match(text))
     }

@@ -98,8 +98,8 @@ extensions! {
 
     // The way around the generator, by `#[schemars(extend(..))]`.
 
-    /// Keywords by the JSON pointers of schemas below a kind or a field. On a kind also `version` and `definition`: JSON
-    /// merge patches of its version, and of its definition.
+    /// Keywords by the JSON pointers of schemas below a kind or a field. On a kind also `version` and `definition`:
+    /// JSON merge patches of its version, and of its definition.
     Override = "x-kubewright-override",
 }
 

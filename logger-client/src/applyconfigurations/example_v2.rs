@@ -204,8 +204,8 @@ pub struct LoggerSourceApply {
     /// clusters whose network implements policies. No NetworkPolicy by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<Vec<kubewright::apply::networking_v1::NetworkPolicyPeerApply>>,
-    /// The bearer tokens of the clients that send audit events, one on each line of this key of a Secret. Instances read
-    /// them when they start. Without it, every client that can connect is accepted.
+    /// The bearer tokens of the clients that send audit events, one on each line of this key of a Secret. Instances
+    /// read them when they start. Without it, every client that can connect is accepted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub audit_tokens: Option<kubewright::apply::core_v1::SecretKeySelectorApply>,
     /// The bearer tokens of the clients that send records of applications, as `auditTokens`.

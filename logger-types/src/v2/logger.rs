@@ -97,8 +97,8 @@ pub struct LoggerSource {
     /// clusters whose network implements policies. No NetworkPolicy by default.
     #[schema(items = 1..)]
     pub from: Option<Vec<NetworkPolicyPeer>>,
-    /// The bearer tokens of the clients that send audit events, one on each line of this key of a Secret. Instances read
-    /// them when they start. Without it, every client that can connect is accepted.
+    /// The bearer tokens of the clients that send audit events, one on each line of this key of a Secret. Instances
+    /// read them when they start. Without it, every client that can connect is accepted.
     pub audit_tokens: Option<SecretKeySelector>,
     /// The bearer tokens of the clients that send records of applications, as `auditTokens`.
     pub activity_tokens: Option<SecretKeySelector>,

@@ -2,8 +2,8 @@
 //!
 //! `crd import` writes `x-kubewright-override` for everything that Rust types cannot express. Its keys are:
 //!
-//! - on a kind or a field, the JSON pointers of schemas below it, with keywords: a keyword replaces the generated one, and
-//!   a null removes it;
+//! - on a kind or a field, the JSON pointers of schemas below it, with keywords: a keyword replaces the generated one,
+//!   and a null removes it;
 //! - on a kind, `version`: a JSON merge patch of its version in the definition;
 //! - on a kind, `definition`: a JSON merge patch of the definition.
 //!

@@ -24,8 +24,8 @@ pub(super) fn custom_resources(kubectl: &Kubectl, definitions: &[Value], timeout
     Ok(())
 }
 
-/// Returns the resource of a definition with a served version. Without the version, kubectl takes the first label of the
-/// group `v1.apps` for one, and so `deployments.v1.apps` for the Deployments of Kubernetes.
+/// Returns the resource of a definition with a served version. Without the version, kubectl takes the first label of
+/// the group `v1.apps` for one, and so `deployments.v1.apps` for the Deployments of Kubernetes.
 fn resource(definition: &Value) -> String {
     let spec = &definition["spec"];
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();

@@ -1,6 +1,9 @@
 //! Links of Markdown pages lead to files and headings that exist.
 
-use std::path::{Component, Path, PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Component, Path, PathBuf},
+};
 
 use regex::Regex;
 use tidy::{assert_none, files, read, workspace_root};
@@ -16,13 +19,20 @@ fn prose(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// The anchors of the headings of a page, as mdBook and forges derive them.
+/// The anchors of the headings of a page, as mdBook and forges derive them: those of equal headings are numbered.
 fn anchors(text: &str) -> Vec<String> {
     let headings = prose(text);
     let headings =
         headings.lines().filter(|line| line.starts_with('#')).map(|line| line.trim_start_matches('#').trim());
     let kept = |c: &char| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_');
-    headings.map(|heading| heading.to_lowercase().chars().filter(kept).collect::<String>().replace(' ', "-")).collect()
+    let mut counts = BTreeMap::new();
+    let anchor = |heading: &str| {
+        let anchor = heading.to_lowercase().chars().filter(kept).collect::<String>().replace(' ', "-");
+        let count = counts.entry(anchor.clone()).or_insert(0);
+        *count += 1;
+        if *count == 1 { anchor } else { format!("{anchor}-{}", *count - 1) }
+    };
+    headings.map(anchor).collect()
 }
 
 /// A path without `.` and `..`.

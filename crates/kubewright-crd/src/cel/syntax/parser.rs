@@ -112,7 +112,7 @@ impl Parser<'_> {
         Ok(self.factory.call(offset, operator::CONDITIONAL, vec![condition, yes, no]))
     }
 
-    /// Counts a level of the current operand. cel-go visits them recursively, and so do the checker and the interpreter.
+    /// Counts a level of the current operand. The checker and the interpreter are recursive, as are those of cel-go.
     fn add_level(&mut self) -> ParseResult<()> {
         self.height += 1;
         match self.height > MAX_DEPTH {
