@@ -141,9 +141,23 @@ impl Scenario {
                 Ok(reasons.split(' ').any(|found| found == reason))
             })?;
         }
+        self.restrict_clients()?;
         self.replace_workloads()?;
         self.run(&["delete", "logger", "audit"])?;
         self.request_metrics()
+    }
+
+    /// Names peers of the Logger, and none again.
+    fn restrict_clients(&self) -> Result<(), Failed> {
+        for (source, exists) in [(json!({"from": [{"podSelector": {}}]}), true), (Value::Null, false)] {
+            let patch = json!({"spec": {"source": source}}).to_string();
+            self.run(&["patch", "logger", "audit", "--type=merge", "-p", &patch])?;
+            wait_until::<Failed>("the NetworkPolicy", || {
+                let found = self.run(&["get", "networkpolicy", "logger-audit", "--ignore-not-found", "-o", "name"])?;
+                Ok(found.is_empty() != exists)
+            })?;
+        }
+        Ok(())
     }
 
     /// Changes the workload of the Logger to each kind and back.
