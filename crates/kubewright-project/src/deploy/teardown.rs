@@ -24,13 +24,15 @@ pub(super) fn custom_resources(kubectl: &Kubectl, definitions: &[Value], timeout
     Ok(())
 }
 
-/// Returns the resource of a definition with a served version. Without the version, kubectl takes the first label of
-/// the group `v1.apps` for one, and so `deployments.v1.apps` for the Deployments of Kubernetes.
+/// Returns the resource of a definition with a version: the stored one, which needs no conversion webhook, unless it is
+/// not served. Without the version, kubectl takes the first label of the group `v1.apps` for one, and so
+/// `deployments.v1.apps` for the Deployments of Kubernetes.
 fn resource(definition: &Value) -> String {
     let spec = &definition["spec"];
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let served = spec["versions"].as_array().into_iter().flatten().find(|version| version["served"] == true);
-    let version = served.map(|version| text(&version["name"])).unwrap_or_default();
+    let served = spec["versions"].as_array().into_iter().flatten().filter(|version| version["served"] == true);
+    let version = served.max_by_key(|version| version["storage"] == true);
+    let version = version.map(|version| text(&version["name"])).unwrap_or_default();
     format!("{}.{version}.{}", text(&spec["names"]["plural"]), text(&spec["group"]))
 }
 
@@ -122,9 +124,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_resource_has_a_served_version() {
-        let versions = json!([{"name": "v1", "served": false, "storage": true}, {"name": "v2", "served": true}]);
-        let spec = json!({"group": "v1.apps", "names": {"plural": "deployments"}, "versions": versions});
-        assert_eq!(resource(&json!({ "spec": spec })), "deployments.v2.v1.apps");
+    fn a_resource_has_the_stored_version_if_it_is_served() {
+        for (is_served, expected) in [(true, "deployments.v1.v1.apps"), (false, "deployments.v2.v1.apps")] {
+            let stored = json!({"name": "v1", "served": is_served, "storage": true});
+            let versions = json!([stored, {"name": "v2", "served": true, "storage": false}]);
+            let spec = json!({"group": "v1.apps", "names": {"plural": "deployments"}, "versions": versions});
+            assert_eq!(resource(&json!({ "spec": spec })), expected);
+        }
     }
 }
