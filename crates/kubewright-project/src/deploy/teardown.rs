@@ -13,8 +13,7 @@ use super::{
 pub(super) fn custom_resources(kubectl: &Kubectl, definitions: &[Value], timeout: &Timeout) -> Result<(), DeployError> {
     let timeout = format!("--timeout={timeout}");
     for definition in definitions {
-        let resource = resource(definition);
-        let mut args = vec!["delete", &resource, "--all", "--wait=true", &timeout];
+        let mut args = vec!["delete", name(definition), "--all", "--wait=true", &timeout];
         args.extend(all_namespaces(definition));
         if let Err(error) = kubectl.show(&args) {
             let objects = remaining(kubectl, definition)?;
@@ -22,18 +21,6 @@ pub(super) fn custom_resources(kubectl: &Kubectl, definitions: &[Value], timeout
         }
     }
     Ok(())
-}
-
-/// Returns the resource of a definition with a version: the stored one, which needs no conversion webhook, unless it is
-/// not served. Without the version, kubectl takes the first label of the group `v1.apps` for one, and so
-/// `deployments.v1.apps` for the Deployments of Kubernetes.
-fn resource(definition: &Value) -> String {
-    let spec = &definition["spec"];
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let served = spec["versions"].as_array().into_iter().flatten().filter(|version| version["served"] == true);
-    let version = served.max_by_key(|version| version["storage"] == true);
-    let version = version.map(|version| text(&version["name"])).unwrap_or_default();
-    format!("{}.{version}.{}", text(&spec["names"]["plural"]), text(&spec["group"]))
 }
 
 fn is_namespaced(definition: &Value) -> bool {
@@ -46,8 +33,7 @@ fn all_namespaces(definition: &Value) -> Option<&'static str> {
 
 /// Returns the custom resources that still exist, with their finalizers.
 fn remaining(kubectl: &Kubectl, definition: &Value) -> Result<Vec<String>, DeployError> {
-    let resource = resource(definition);
-    let mut args = vec!["get", &resource, "--output=json"];
+    let mut args = vec!["get", name(definition), "--output=json"];
     args.extend(all_namespaces(definition));
     let objects = kubectl.json(&args)?.map_or_else(Vec::new, items);
     Ok(objects.iter().map(with_finalizers).collect())
@@ -70,7 +56,7 @@ pub(super) fn contains_custom_resources(
 ) -> Result<bool, DeployError> {
     let namespace = format!("--namespace={namespace}");
     for definition in definitions.iter().filter(|definition| is_namespaced(definition)) {
-        if !kubectl.run(&["get", &resource(definition), &namespace, "--output=name"])?.trim().is_empty() {
+        if !kubectl.run(&["get", name(definition), &namespace, "--output=name"])?.trim().is_empty() {
             return Ok(true);
         }
     }
@@ -115,21 +101,4 @@ fn reasons(namespace: &Value) -> Vec<String> {
     let conditions = namespace["status"]["conditions"].as_array().into_iter().flatten();
     let unmet = conditions.filter(|condition| condition["status"] == "True");
     unmet.filter_map(|condition| condition["message"].as_str()).map(str::to_owned).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn a_resource_has_the_stored_version_if_it_is_served() {
-        for (is_served, expected) in [(true, "deployments.v1.v1.apps"), (false, "deployments.v2.v1.apps")] {
-            let stored = json!({"name": "v1", "served": is_served, "storage": true});
-            let versions = json!([stored, {"name": "v2", "served": true, "storage": false}]);
-            let spec = json!({"group": "v1.apps", "names": {"plural": "deployments"}, "versions": versions});
-            assert_eq!(resource(&json!({ "spec": spec })), expected);
-        }
-    }
 }
