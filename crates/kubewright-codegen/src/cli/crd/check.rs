@@ -153,27 +153,33 @@ fn text_report(checked: &[Checked]) -> String {
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_rule_error_is_printed_with_its_source_and_a_suggestion() {
-        let text = "
+    /// Returns a definition with this schema.
+    fn definition(schema: &str) -> String {
+        format!(
+            "
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
-metadata: {name: widgets.example.com}
+metadata: {{name: widgets.example.com}}
 spec:
   group: example.com
-  names: {kind: Widget, plural: widgets}
+  names: {{kind: Widget, plural: widgets}}
   scope: Namespaced
   versions:
   - name: v1
     served: true
     storage: true
-    schema:
-      openAPIV3Schema:
-        type: object
-        properties: {timeInterval: {type: integer}}
-        x-kubernetes-validations: [{rule: self.time_interval > 0}]
-";
-        let printed = text_report(&check("widgets.yaml", text).unwrap());
+    schema: {{openAPIV3Schema: {schema}}}
+"
+        )
+    }
+
+    #[test]
+    fn a_rule_error_is_printed_with_its_source_and_a_suggestion() {
+        let text = definition(
+            "{type: object, properties: {timeInterval: {type: integer}}, x-kubernetes-validations: [{rule: \
+             self.time_interval > 0}]}",
+        );
+        let printed = text_report(&check("widgets.yaml", &text).unwrap());
         let expected = "
            ERROR: <input>:1:5: undefined field 'time_interval'
             | self.time_interval > 0
@@ -185,20 +191,7 @@ spec:
 
     #[test]
     fn errors_and_warnings_are_reported_with_their_file() {
-        let good = "
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: widgets.example.com}
-spec:
-  group: example.com
-  names: {kind: Widget, plural: widgets}
-  scope: Namespaced
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    schema: {openAPIV3Schema: {type: object, properties: {a: {type: string, format: colour}}}}
-";
+        let good = definition("{type: object, properties: {a: {type: string, format: colour}}}");
         let bad = good.replace("type: string", "type: text").replace("widgets", "things");
         let checked = check("two.yaml", &format!("{good}---{bad}")).unwrap();
         let text = text_report(&checked);
@@ -217,22 +210,9 @@ things.example.com in two.yaml
 
     #[test]
     fn paths_that_do_not_match_the_schema_are_warnings() {
-        let text = "
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: widgets.example.com}
-spec:
-  group: example.com
-  names: {kind: Widget, plural: widgets}
-  scope: Namespaced
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    schema: {openAPIV3Schema: {type: object, properties: {size: {type: integer}}}}
-    additionalPrinterColumns: [{name: Size, type: integer, jsonPath: .sice}]
-";
-        let checked = check("widgets.yaml", text).unwrap();
+        let columns = "    additionalPrinterColumns: [{name: Size, type: integer, jsonPath: .sice}]\n";
+        let text = definition("{type: object, properties: {size: {type: integer}}}") + columns;
+        let checked = check("widgets.yaml", &text).unwrap();
         assert!(!checked[0].findings.iter().any(FieldError::is_error));
         let expected = "\
 widgets.example.com in widgets.yaml
@@ -248,26 +228,13 @@ the API server accepts 1 definition, 1 warning";
 
     #[test]
     fn the_findings_about_a_file_have_its_name() {
-        let text = "
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: widgets.example.com}
-spec:
-  group: example.com
-  names: {kind: Widget, plural: widgets}
-  scope: Namespaced
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    schema: {openAPIV3Schema: {type: object, properties: {a: {type: object, properties: {y: {type: string}}}}}}
-";
+        let text = definition("{type: object, properties: {a: {type: object, properties: {y: {type: string}}}}}");
         let expected = "\
 widgets.yaml
   warning  widgets.yaml:13: `y`: kubectl reads this key as `true`, by the rules of YAML 1.1; quote it
 
 the API server accepts 1 definition, 1 warning";
-        assert_eq!(text_report(&check("widgets.yaml", text).unwrap()), expected);
+        assert_eq!(text_report(&check("widgets.yaml", &text).unwrap()), expected);
         let text = text.replace("type: object, properties: {y", "required: [y], properties: {'y'");
         let printed = text_report(&check("widgets.yaml", &text).unwrap());
         let expected = "spec.versions[0].schema.openAPIV3Schema.properties.a.required: CustomResourceDefinition in version \
