@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::ToTokens;
 use syn::{Attribute, Meta, Path, Token, parse::Parse, parse::ParseStream, punctuated::Punctuated};
 
-use super::named;
+use super::{named, serde::has_serde_key};
 
 /// A key, such as `with = "String"`, or `!from`, which takes a key of serde back.
 pub(crate) struct SchemarsKey {
@@ -29,6 +29,12 @@ impl ToTokens for SchemarsKey {
     fn to_tokens(&self, tokens: &mut TokenStream) {
         self.tokens.to_tokens(tokens);
     }
+}
+
+/// Whether the schema of a field or a variant is that of another type than its own.
+pub(crate) fn has_other_schema(attrs: &[Attribute]) -> bool {
+    let is_other = |key: &SchemarsKey| ["with", "schema_with"].iter().any(|name| key.path.is_ident(name));
+    has_serde_key(attrs, "with") || keys(attrs).iter().any(is_other)
 }
 
 /// Removes a key.

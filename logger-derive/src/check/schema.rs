@@ -5,15 +5,15 @@ mod siblings;
 mod types;
 
 use proc_macro2::Span;
-use syn::{Attribute, Ident, Meta};
+use syn::{Ident, Meta};
 
 use super::serde;
 use crate::{
     attr::{
         self, literal,
         schema::{Names, SchemaAttr},
-        schemars,
-        serde::{has_serde_key, is_skipped},
+        schemars::has_other_schema,
+        serde::is_skipped,
     },
     errors::Errors,
     grammar,
@@ -66,16 +66,10 @@ fn check_type(model: &SchemaType, other_type: Option<&str>, errors: &mut Errors)
     // The type has the JSON type of its only field, unless another type is its encoding.
     if let SchemaBody::Struct(list) = &model.body
         && let ([field], true, None) = (list.fields.as_slice(), list.is_tuple, other_type)
-        && !has_other_encoding(&field.attrs)
+        && !has_other_schema(&field.attrs)
     {
         types::check_type_keys(&field.ty, &model.attr, errors);
     }
-}
-
-fn has_other_encoding(attrs: &[Attribute]) -> bool {
-    let with = ["with", "schema_with"];
-    has_serde_key(attrs, "with")
-        || schemars::keys(attrs).iter().any(|key| with.iter().any(|name| key.path.is_ident(name)))
 }
 
 /// Checks the attribute of a field.

@@ -40,9 +40,10 @@ pub(super) fn check_schema(items: &[SerdeItem], errors: &mut Errors) {
     items.iter().for_each(|item| check_schema_only(item, errors));
     let Some((ty, fields)) = items.split_first() else { return };
     check_into(ty, errors);
+    if !ty.is_other_type() {
+        items.iter().for_each(|item| check_encoding(item, errors));
+    }
     let has = |key| ty.serde_key(key).is_some();
-    let is_other_type = has("into") && (has("from") || has("try_from"));
-    items.iter().filter(|_| !is_other_type).for_each(|item| check_encoding(item, errors));
     if ty.serde_key("deny_unknown_fields").is_some() {
         fields.iter().for_each(|field| check_undecoded(field, errors));
     }

@@ -23,7 +23,7 @@ pub(crate) fn emit(input: &DeriveInput, model: &SchemaType, krate: &TokenStream)
     let shadow_name = format_ident!("__{}", input.ident.unraw());
     let implementation = implementation(input, &shadow_name, krate);
     let map_keys = map_keys::emit(input, &fields(&input.data), krate);
-    let bounds = bounds::emit(input, krate);
+    let bounds = bounds::emit(input, model, krate);
     let (shadow, functions) = shadow::emit(input, shadow_name, model, krate);
     quote! {
         // The impl of a deprecated type must not warn about its use.

@@ -49,6 +49,12 @@ impl SerdeItem {
         all
     }
 
+    /// Whether the type is written as another one, and decoded from it.
+    pub(crate) fn is_other_type(&self) -> bool {
+        let has = |key| self.serde_key(key).is_some();
+        has("into") && (has("from") || has("try_from"))
+    }
+
     /// Returns a key of serde.
     pub(crate) fn serde_key(&self, key: &str) -> Option<&Meta> {
         self.serde.iter().find(|meta| meta.path().is_ident(key))

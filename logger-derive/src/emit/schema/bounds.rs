@@ -7,14 +7,17 @@ use syn::{Attribute, Data, DeriveInput, Field, spanned::Spanned};
 use super::self_type::{params, self_type, without_self};
 use crate::{
     attr::{
-        schemars,
-        serde::{has_serde_key, is_skipped},
+        schemars::{self, has_other_schema},
+        serde::is_skipped,
     },
-    model::rust_type::mentions,
+    model::{SchemaType, SerdeItem, rust_type::mentions},
 };
 
 /// Emits the assertion for the fields whose schema is that of their type.
-pub(super) fn emit(input: &DeriveInput, krate: &TokenStream) -> TokenStream {
+pub(super) fn emit(input: &DeriveInput, model: &SchemaType, krate: &TokenStream) -> TokenStream {
+    if model.serde.first().is_some_and(SerdeItem::is_other_type) {
+        return TokenStream::new();
+    }
     let self_type = self_type(input);
     let is_generic = |ty: &TokenStream| params(input).any(|param| mentions(ty.clone(), param));
     let types = fields(input).into_iter().filter_map(|field| {
@@ -34,12 +37,8 @@ pub(super) fn emit(input: &DeriveInput, krate: &TokenStream) -> TokenStream {
     }
 }
 
-/// Returns the fields whose types schemars needs.
+/// Returns the fields whose types schemars needs, unless the type is encoded as another one.
 fn fields(input: &DeriveInput) -> Vec<&Field> {
-    let has = |key| has_serde_key(&input.attrs, key);
-    if has("into") && (has("from") || has("try_from")) {
-        return Vec::new();
-    }
     let fields: Vec<&Field> = match &input.data {
         Data::Struct(data) => data.fields.iter().collect(),
         Data::Enum(data) => {
@@ -53,8 +52,6 @@ fn fields(input: &DeriveInput) -> Vec<&Field> {
 
 /// Whether the schema of a field or a variant is that of its type or types.
 fn has_schema_of_type(attrs: &[Attribute]) -> bool {
-    let schemars = schemars::keys(attrs);
-    let is_replaced =
-        ["with", "schema_with", "skip"].iter().any(|key| schemars.iter().any(|known| known.path.is_ident(key)));
-    !is_replaced && !is_skipped(attrs) && !has_serde_key(attrs, "with")
+    let is_removed = schemars::keys(attrs).iter().any(|key| key.path.is_ident("skip"));
+    !is_removed && !has_other_schema(attrs) && !is_skipped(attrs)
 }
