@@ -147,14 +147,17 @@ impl Scenario {
         self.request_metrics()
     }
 
-    /// Names peers of the Logger, and none again.
+    /// Names peers and tokens of the Logger, and none again.
     fn restrict_clients(&self) -> Result<(), Failed> {
-        for (source, exists) in [(json!({"from": [{"podSelector": {}}]}), true), (Value::Null, false)] {
+        let source = json!({"from": [{"podSelector": {}}], "auditTokens": {"name": "clients", "key": "audit"}});
+        for (source, exists) in [(source, true), (Value::Null, false)] {
             let patch = json!({"spec": {"source": source}}).to_string();
             self.run(&["patch", "logger", "audit", "--type=merge", "-p", &patch])?;
-            wait_until::<Failed>("the NetworkPolicy", || {
+            wait_until::<Failed>("the NetworkPolicy and the tokens", || {
                 let found = self.run(&["get", "networkpolicy", "logger-audit", "--ignore-not-found", "-o", "name"])?;
-                Ok(found.is_empty() != exists)
+                let volumes = "jsonpath={.spec.template.spec.volumes[*].name}";
+                let volumes = self.run(&["get", "deployment", "logger-audit", "-o", volumes])?;
+                Ok(found.is_empty() != exists && volumes.contains("tokens") == exists)
             })?;
         }
         Ok(())
