@@ -49,8 +49,11 @@ fn limits() -> Options {
 
 /// Whether a line, or a value at the start of one, is an action of a Helm template.
 fn has_action(text: &str) -> bool {
-    let is_action = |line: &str| line.starts_with("{{") || line.contains(": {{") || line.contains("- {{");
-    text.lines().any(|line| is_action(line.trim_start()))
+    text.lines().any(|line| {
+        let item = line.trim_start().trim_start_matches("- ");
+        let value = item.split_once(": ").map_or("", |(_, value)| value.trim_start());
+        item.starts_with("{{") || value.starts_with("{{")
+    })
 }
 
 /// Converts nodes to JSON.
@@ -64,15 +67,11 @@ impl Converter<'_> {
     fn value(&mut self, node: Node) -> Value {
         match node {
             Node::Scalar(value) => value,
-            Node::Sequence(items) => items.into_iter().map(|item| self.item(item)).collect(),
+            Node::Sequence(items) => items.into_iter().map(|item| self.part(item)).collect(),
             Node::Mapping(entries) => {
                 let mut fields = Map::new();
                 for (key, value) in entries {
-                    if let Node::Scalar(Value::Bool(_)) = value {
-                        let rest = self.text_at(key.referenced).split_once(':').map_or("", |(_, rest)| rest);
-                        self.warn_of_boolean(first_word(rest.trim_start()), key.referenced.line());
-                    }
-                    let value = self.value(value);
+                    let value = self.part(value);
                     fields.insert(self.key(key), value);
                 }
                 Value::Object(fields)
@@ -80,11 +79,15 @@ impl Converter<'_> {
         }
     }
 
-    fn item(&mut self, item: Spanned<Node>) -> Value {
-        if let Node::Scalar(Value::Bool(_)) = item.value {
-            self.warn_of_boolean(first_word(self.text_at(item.referenced)), item.referenced.line());
+    /// Converts an item of a sequence, or a value of a mapping.
+    fn part(&mut self, node: Spanned<Node>) -> Value {
+        if let Node::Scalar(Value::Bool(_)) = node.value {
+            // An anchor and a tag precede the value.
+            let mut words = self.text_at(node.referenced).split_whitespace();
+            let word = words.find(|word| !word.starts_with(['&', '!'])).map_or("", first_word);
+            self.warn_of_boolean(word, node.referenced.line());
         }
-        self.value(item.value)
+        self.value(node.value)
     }
 
     /// Returns the key that kubectl sends.
@@ -133,11 +136,11 @@ fn boolean(text: &str) -> Option<&'static str> {
     }
 }
 
-/// A YAML value, with the locations of keys and items.
+/// A YAML value, with the locations of its parts.
 enum Node {
     Scalar(Value),
     Sequence(Vec<Spanned<Node>>),
-    Mapping(Vec<(Spanned<String>, Node)>),
+    Mapping(Vec<(Spanned<String>, Spanned<Node>)>),
 }
 
 impl<'de> Deserialize<'de> for Node {
@@ -252,6 +255,14 @@ mod tests {
     }
 
     #[test]
+    fn values_are_found_at_their_place() {
+        let text = "'a:no': true\nb:\n  yes\nc: &anchor on\nd: !!bool off\ne: *anchor\n";
+        let stream = parse(text, "a.yaml").unwrap();
+        let warned: Vec<&str> = stream.warnings.iter().map(|warning| warning.item.as_str()).collect();
+        assert_eq!(warned, ["yes", "on", "off"]);
+    }
+
+    #[test]
     fn deep_documents_are_parsed() {
         let text = format!("a: {}1{}", "{a: ".repeat(200), "}".repeat(200));
         assert_eq!(parse(&text, "a.yaml").unwrap().documents.len(), 1);
@@ -265,7 +276,8 @@ mod tests {
             let error = parse(text, "a.yaml").err().unwrap().to_string();
             assert!(error.starts_with("a.yaml is a Helm template"), "{error}");
         }
-        let error = parse("a: '{{ .Values.a }}'\nb: [\n", "a.yaml").err().unwrap().to_string();
-        assert_eq!(error, "a.yaml is not YAML");
+        for text in ["a: '{{ .Values.a }}'\nb: [\n", "a: \"use: {{ x }}\"\nb: [\n"] {
+            assert_eq!(parse(text, "a.yaml").err().unwrap().to_string(), "a.yaml is not YAML");
+        }
     }
 }
