@@ -211,7 +211,10 @@ impl Cluster for Kwok<'_> {
             Fault::Drain(node) => self.patch_node(node, false).await,
             fault if fault.loses_nodes() => self.restore(|node, zone| fault.affects(node, zone)).await,
             Fault::BadImage => self.set_image(AGENT_IMAGE).await,
-            Fault::KillOperator => self.start_operator(AGENT_IMAGE),
+            Fault::KillOperator => {
+                self.start_operator(AGENT_IMAGE)?;
+                self.logger.wait_for_rollout(&self.loggers).await
+            }
             _ => Ok(()),
         }
     }

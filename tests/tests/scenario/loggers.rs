@@ -133,6 +133,14 @@ impl Changing {
     /// Changes the template, and waits until all agents are replaced. They have a NetworkPolicy.
     pub(crate) async fn roll_out(&mut self, loggers: &Loggers) -> Result<(), Error> {
         self.change(loggers).await?;
+        self.wait_for_rollout(loggers).await?;
+        let policies = loggers.api::<NetworkPolicy>();
+        wait("the network policy", async || Ok(policies.get_opt(self.names.child()).await.ok().flatten().map(drop)))
+            .await
+    }
+
+    /// Waits until the operator has applied the last change and all agents are replaced.
+    pub(crate) async fn wait_for_rollout(&self, loggers: &Loggers) -> Result<(), Error> {
         let (api, expected) = (loggers.api::<Deployment>(), format!("\"{}\"", self.interval));
         wait("the operator applies the new interval", async || {
             let deployment = api.get_opt(self.names.child()).await.ok().flatten();
@@ -140,10 +148,7 @@ impl Changing {
             Ok(text.is_some_and(|text| text.contains(&expected)).then_some(()))
         })
         .await?;
-        loggers.wait_for_rollout(&self.names).await?;
-        let policies = loggers.api::<NetworkPolicy>();
-        wait("the network policy", async || Ok(policies.get_opt(self.names.child()).await.ok().flatten().map(drop)))
-            .await
+        loggers.wait_for_rollout(&self.names).await
     }
 }
 

@@ -1,6 +1,6 @@
 //! A running cluster: a control plane with kube-controller-manager, kube-scheduler and kwok, which simulates nodes.
 
-use std::{fs, path::PathBuf, process::Command, sync::atomic::AtomicBool};
+use std::{fs, path::Path, process::Command, sync::atomic::AtomicBool};
 
 use anyhow::{Context, Result};
 use kubewright_envtest::{
@@ -33,6 +33,8 @@ pub struct Cluster {
     scheduler: Process,
     controller_manager: Process,
     control_plane: ControlPlane,
+    components: ComponentAssets,
+    ports: ComponentPorts,
 }
 
 impl Cluster {
@@ -42,10 +44,15 @@ impl Cluster {
         let control_plane = ControlPlane::start(assets)?;
         let stages = control_plane.dir().join("kwok-stages.yaml");
         fs::write(&stages, STAGES).with_context(|| format!("cannot write {}", stages.display()))?;
-        let start = Start { components, control_plane: &control_plane, stages };
-        let [kwok, scheduler, controller_manager] =
-            retry_taken_ports(|| start.attempt(ComponentPorts::free()?)).context("cannot start the cluster")?;
-        Ok(Cluster { kwok, scheduler, controller_manager, control_plane })
+        let attempt = || {
+            let ports = ComponentPorts::free()?;
+            let start = Start { components, control_plane: &control_plane, ports };
+            Ok((start.all(&stages)?, ports))
+        };
+        let ([kwok, scheduler, controller_manager], ports) =
+            retry_taken_ports(attempt).context("cannot start the cluster")?;
+        let components = components.clone();
+        Ok(Cluster { kwok, scheduler, controller_manager, control_plane, components, ports })
     }
 
     /// Returns the control plane.
@@ -53,9 +60,18 @@ impl Cluster {
         &self.control_plane
     }
 
-    /// Restarts the API server as [`ControlPlane::restart_api_server`] does. The components connect again.
+    /// Restarts the API server as [`ControlPlane::restart_api_server`] does, and kube-controller-manager, which ends
+    /// without an API server since it cannot renew its lease. Its grace periods of nodes start again. The other
+    /// components connect again. Waits at most a minute for each.
     pub fn restart_api_server(&mut self) -> Result<()> {
-        self.control_plane.restart_api_server()
+        self.controller_manager.stop()?;
+        self.control_plane.restart_api_server()?;
+        let start = Start { components: &self.components, control_plane: &self.control_plane, ports: self.ports };
+        self.controller_manager = start.controller_manager()?;
+        let never = AtomicBool::new(false);
+        start.wait_for_controller_manager(&Wait::start(&never), &mut [&mut self.controller_manager])?;
+        self.controller_manager.mark_ready();
+        Ok(())
     }
 
     /// Returns the end of the log of each server, for the message of a failed test.
@@ -68,7 +84,7 @@ impl Cluster {
 
     /// Stops the cluster as dropping does, and returns errors.
     pub fn stop(self) -> Result<()> {
-        let Cluster { mut kwok, mut scheduler, mut controller_manager, control_plane } = self;
+        let Cluster { mut kwok, mut scheduler, mut controller_manager, control_plane, .. } = self;
         for process in [&mut kwok, &mut scheduler, &mut controller_manager] {
             process.stop()?;
         }
@@ -80,44 +96,44 @@ impl Cluster {
 struct Start<'a> {
     components: &'a ComponentAssets,
     control_plane: &'a ControlPlane,
-    stages: PathBuf,
+    ports: ComponentPorts,
 }
 
 impl Start<'_> {
     /// Starts all components, so that they become ready concurrently.
-    fn attempt(&self, ports: ComponentPorts) -> Result<[Process; 3]> {
+    fn all(&self, stages: &Path) -> Result<[Process; 3]> {
         let (dir, kubeconfig) = (self.control_plane.dir(), self.control_plane.kubeconfig());
-        let (assets, credentials) = (self.components, self.control_plane.credentials());
-        let never = AtomicBool::new(false);
-        let wait = Wait::start(&never);
-
-        let command = components::kube_controller_manager(assets, kubeconfig, ports.controller_manager, credentials);
-        let mut controller_manager = Process::spawn("kube-controller-manager", command, dir)?;
+        let (assets, ports, credentials) = (self.components, self.ports, self.control_plane.credentials());
+        let mut controller_manager = self.controller_manager()?;
         let command = components::kube_scheduler(assets, kubeconfig, ports.scheduler, credentials);
         let mut scheduler = Process::spawn("kube-scheduler", command, dir)?;
-        let command = components::kwok(assets, kubeconfig, ports.kwok, &self.stages);
+        let command = components::kwok(assets, kubeconfig, ports.kwok, stages);
         let mut kwok = Process::spawn("kwok", command, dir)?;
 
-        let kubectl = || self.kubectl(ports.controller_manager);
-        wait.for_paths(
-            ports.controller_manager,
-            kubectl,
-            &["/healthz"],
-            &mut [&mut kwok, &mut scheduler, &mut controller_manager],
-        )?;
-        let kubectl = || self.kubectl(ports.scheduler);
-        wait.for_paths(
-            ports.scheduler,
-            kubectl,
-            &["/readyz"],
-            &mut [&mut kwok, &mut controller_manager, &mut scheduler],
-        )?;
+        let never = AtomicBool::new(false);
+        let wait = Wait::start(&never);
+        self.wait_for_controller_manager(&wait, &mut [&mut kwok, &mut scheduler, &mut controller_manager])?;
+        let processes = &mut [&mut kwok, &mut controller_manager, &mut scheduler];
+        wait.for_paths(ports.scheduler, || self.kubectl(ports.scheduler), &["/readyz"], processes)?;
         // It listens when its controllers run.
         wait.for_port(ports.kwok, &mut kwok)?;
 
         let mut processes = [kwok, scheduler, controller_manager];
         processes.iter_mut().for_each(Process::mark_ready);
         Ok(processes)
+    }
+
+    fn controller_manager(&self) -> Result<Process> {
+        let (dir, kubeconfig) = (self.control_plane.dir(), self.control_plane.kubeconfig());
+        let (port, credentials) = (self.ports.controller_manager, self.control_plane.credentials());
+        let command = components::kube_controller_manager(self.components, kubeconfig, port, credentials);
+        Process::spawn("kube-controller-manager", command, dir)
+    }
+
+    /// Waits until kube-controller-manager, the last one of the processes, is healthy. The end of any is an error.
+    fn wait_for_controller_manager(&self, wait: &Wait<'_>, processes: &mut [&mut Process]) -> Result<()> {
+        let port = self.ports.controller_manager;
+        wait.for_paths(port, || self.kubectl(port), &["/healthz"], processes)
     }
 
     /// Returns a kubectl command that sends its requests to a component.
