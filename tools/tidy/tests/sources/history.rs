@@ -8,8 +8,12 @@ use tidy::{assert_none, workspace_root};
 const BASE: &str = "cb2fdb98";
 /// The width of a title in `git log --oneline` of 80 columns.
 const MAX_TITLE: usize = 72;
+/// The last commit before the check of other recorded files, and of commits that change only the changelog.
+const LATER_BASE: &str = "80abc497";
 /// The extensions of recorded output, whose changes need a reason.
 const RECORDED: [&str; 2] = [".stderr", ".snap"];
+/// Parts of the paths of other recorded output.
+const RECORDED_IN: [&str; 2] = ["config/crd/bases/", "tests/golden/"];
 
 /// Runs git; `None` if it fails, as for a base that a shallow clone lacks.
 fn git(args: &[&str]) -> Option<String> {
@@ -31,18 +35,32 @@ fn problem(title: &str, body: &str, files: &str) -> Option<String> {
     }
 }
 
+/// Returns the problem of a commit after `LATER_BASE`.
+fn later_problem(title: &str, body: &str, files: &str) -> Option<String> {
+    let is_recorded = |file: &str| RECORDED_IN.iter().any(|folder| file.contains(folder));
+    if body.trim().is_empty() && files.lines().any(is_recorded) {
+        Some(format!("`{title}`: the body gives no reason for the change of recorded output"))
+    } else if files.trim() == "CHANGELOG.md" {
+        Some(format!("`{title}`: the entry of the changelog belongs to the commit that it is about"))
+    } else {
+        None
+    }
+}
+
+/// Returns the problems of the commits after a base.
+fn problems(base: &str, problem: fn(&str, &str, &str) -> Option<String>) -> Vec<String> {
+    let commits = git(&["rev-list", "--no-merges", &format!("{base}..HEAD")]).unwrap_or_default();
+    let show = |format: &str, commit: &str| git(&["show", "--no-patch", format, commit]).expect("a commit");
+    let problem = |commit: &str| {
+        let files = git(&["show", "--name-only", "--format=", commit]).expect("a commit");
+        problem(show("--format=%s", commit).trim(), &show("--format=%b", commit), &files)
+    };
+    commits.lines().filter_map(problem).collect()
+}
+
 #[test]
 fn commits_have_a_short_title_and_a_reason_for_recorded_output() {
-    let range = format!("{BASE}..HEAD");
-    let Some(commits) = git(&["rev-list", "--no-merges", &range]) else { return };
-    let show = |format: &str, commit: &str| git(&["show", "--no-patch", format, commit]).expect("a commit");
-    let problems: Vec<String> = commits
-        .lines()
-        .filter_map(|commit| {
-            let files = git(&["show", "--name-only", "--format=", commit]).expect("a commit");
-            problem(show("--format=%s", commit).trim(), &show("--format=%b", commit), &files)
-        })
-        .collect();
+    let problems = [problems(BASE, problem), problems(LATER_BASE, later_problem)].concat();
     assert_none("commits to reword", &problems);
 }
 
@@ -54,4 +72,9 @@ fn drafts_long_titles_and_silent_changes_are_problems() {
     {
         assert!(problem(title, "", files).is_some(), "{title}");
     }
+    for files in ["config/crd/bases/a.yaml\n", "a.rs\nb/tests/golden/a.yaml\n", "CHANGELOG.md\n"] {
+        assert!(later_problem("Add", "", files).is_some(), "{files}");
+    }
+    assert_eq!(later_problem("Add", "", "CHANGELOG.md\na.rs\n"), None);
+    assert_eq!(later_problem("Add", "It was reported.", "config/crd/bases/a.yaml\n"), None);
 }
