@@ -63,7 +63,7 @@ pub fn operator() -> Operator<OperatorOptions> {
         })
 }
 
-/// Returns what keeps the default Logger in existence, if it is enabled.
+/// Returns what ensures that the default Logger exists, if it is enabled.
 fn default_logger(setup: &Setup<OperatorOptions>) -> Result<Option<DefaultLogger>, NamespaceNotWatched> {
     let (options, watched) = (setup.options(), setup.namespaces());
     if !options.ensure_default_logger {

@@ -63,7 +63,7 @@ fn emit_value(value: &Value, ty: &Type) -> TokenStream {
     }
 }
 
-/// Returns the span for type errors, which is that of the user's value. Hygiene remains that of the macro.
+/// Returns the span for type errors, which is that of the user's value. Hygiene is still by the macro.
 fn value_span(value: &Value) -> Span {
     let at = match value {
         Value::Literal(value) | Value::From(value) => value.span(),

@@ -1,8 +1,8 @@
 //! Samples of the resources of this process, and their tolerances.
 //!
 //! The median of the last third of the samples is at most that of the first third plus a tolerance: a tenth and 16 MiB
-//! of resident memory, 24 tasks and 16 file descriptors. A request in progress has up to three tasks and two
-//! descriptors: that of its connection, and that of the proxy.
+//! of resident memory, 24 tasks and 16 file descriptors. A request in progress has up to three tasks, and two
+//! descriptors for its connection and the proxy.
 
 use std::{fmt, fs, time::Duration};
 

@@ -1,4 +1,4 @@
-//! Rust sources in the style of rustfmt: that of the project they belong to, or that of given options.
+//! Rust sources in the style of rustfmt, with the options of their project or with given ones.
 
 use std::{
     io::{self, Write},

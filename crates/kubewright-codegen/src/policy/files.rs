@@ -71,7 +71,7 @@ fn path(group: &ApiGroup, kind: &ApiKind, layout: &Layout) -> String {
     format!("{}/{group}_{}.yaml", layout.policy_dir(), kind.plural)
 }
 
-/// Returns the types of the objects: those of the schema, or only those of the metadata if there is no definition.
+/// Returns the types of the objects: from the schema, or only for the metadata if there is no definition.
 fn types(group: &ApiGroup, kind: &ApiKind, definitions: &Definitions, layout: &Layout) -> TypeChecker {
     let definition = definitions.get(&crd::path(group, kind, layout));
     let versions = definition.and_then(|definition| definition.crd["spec"]["versions"].as_array());

@@ -1,4 +1,4 @@
-//! The names of the metrics: those of the endpoint, and those of the documentation.
+//! The names of the metrics of the endpoint and of the documentation.
 
 use std::{
     collections::BTreeMap,

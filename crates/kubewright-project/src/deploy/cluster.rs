@@ -133,7 +133,7 @@ fn foreign_manager(definition: &Value, operator: &str) -> Option<String> {
     }
 }
 
-/// Returns the field managers of an operator: that of what is deployed, and that of its command `crds apply`.
+/// Returns the field managers of an operator: of what is deployed, and of its command `crds apply`.
 pub(super) fn own_managers(operator: &str) -> [String; 2] {
     [field_manager(operator), format!("{operator}-crds")]
 }

@@ -109,7 +109,7 @@ fn is_retryable(error: &Error) -> bool {
     }
 }
 
-/// Returns the delay after a number of failed tries: that of the back-off, or that of the server if it is longer.
+/// Returns the delay after a number of failed tries: by the back-off, or by the server if that is longer.
 fn delay(tries: u32, error: &Error) -> Duration {
     let doublings = tries.saturating_sub(1).min(16);
     let step = FIRST_DELAY.saturating_mul(1 << doublings).min(MAX_DELAY);
