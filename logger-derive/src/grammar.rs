@@ -79,7 +79,7 @@ const fn crate_key(example: &'static str) -> AttributeKey {
 }
 
 /// All sections, in the order of the attribute reference.
-pub(crate) const SECTIONS: [&Section; 41] = [
+pub(crate) const SECTIONS: [&Section; 42] = [
     &macros::DERIVES,
     &macros::ATTRIBUTES,
     &macros::MACROS,
@@ -91,6 +91,7 @@ pub(crate) const SECTIONS: [&Section; 41] = [
     &k8s::SCALE,
     &k8s::METADATA,
     &k8s::CONVERSION,
+    &k8s::ALLOW,
     &k8s::LIFECYCLE,
     &COLUMN,
     &k8s::LIST,

@@ -6,7 +6,7 @@ pub(crate) mod crd;
 mod declared;
 pub(crate) mod docs;
 mod manifest;
-mod print;
+pub(crate) mod print;
 pub(crate) mod project;
 pub(crate) mod release_fixtures;
 mod report;

@@ -1,6 +1,6 @@
 //! CustomResourceDefinitions: from kinds and their schemas to YAML.
 
-mod conventions;
+pub(crate) mod conventions;
 mod conversion;
 mod definition;
 mod definitions;

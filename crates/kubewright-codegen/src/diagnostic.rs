@@ -11,6 +11,10 @@ pub struct Diagnostic {
     pub item: String,
     /// The source location of the field or of the kind, such as `src/v1/widget.rs:12`, if it is known.
     pub location: Option<String>,
+    /// The source location of a field of the type of the field, if that type can have the token.
+    pub type_location: Option<String>,
+    /// A key in the attributes of the field or the kind, or the value of a string in them, if it is about one.
+    pub token: Option<String>,
     /// What is wrong, then a suggestion.
     pub message: String,
 }
@@ -65,6 +69,10 @@ pub(crate) struct RustItem {
     pub(crate) path: String,
     /// The file and line of the field, or of the kind that it belongs to.
     pub(crate) location: Option<String>,
+    /// The file and line of a field of its type, whose attributes can have the token.
+    pub(crate) type_location: Option<String>,
+    /// A key in the attributes, or the value of a string in them.
+    pub(crate) token: Option<String>,
 }
 
 impl RustItem {
@@ -72,12 +80,23 @@ impl RustItem {
     pub(crate) fn of_kind(group: &ApiGroup, kind: &ApiKind) -> Self {
         let is_known = kind.location != Location::UNKNOWN;
         let location = is_known.then(|| kind.location.to_string());
-        RustItem { path: format!("{}::{}", group.module, kind.rust_name), location }
+        RustItem { location, ..format!("{}::{}", group.module, kind.rust_name).into() }
+    }
+
+    /// Returns the module of a group.
+    pub(crate) fn of_group(group: &ApiGroup) -> Self {
+        let is_known = group.location != Location::UNKNOWN;
+        RustItem { location: is_known.then(|| group.location.to_string()), ..group.module.into() }
+    }
+
+    /// Returns the item in this line of a file.
+    pub(crate) fn in_line(path: impl Into<String>, file: &str, line: u64) -> Self {
+        RustItem { location: Some(format!("{file}:{line}")), ..path.into().into() }
     }
 
     /// Returns another item that belongs to the same kind.
     pub(crate) fn with_path(&self, path: impl Into<String>) -> Self {
-        RustItem { path: path.into(), location: self.location.clone() }
+        RustItem { path: path.into(), ..self.clone() }
     }
 
     /// Returns the field at a JSON path below this item.
@@ -90,14 +109,20 @@ impl RustItem {
         RustItem { location: location.map(Into::into).or(self.location), ..self }
     }
 
+    /// Returns the item whose attributes have this key, or a string with this value, as what a diagnostic is about.
+    pub(crate) fn about(&self, token: impl Into<String>) -> Self {
+        RustItem { token: Some(token.into()), ..self.clone() }
+    }
+
     pub(crate) fn diagnostic(self, message: impl Into<String>) -> Diagnostic {
-        Diagnostic { item: self.path, location: self.location, message: message.into() }
+        let RustItem { path, location, type_location, token } = self;
+        Diagnostic { item: path, location, type_location, token, message: message.into() }
     }
 }
 
 impl From<String> for RustItem {
     fn from(path: String) -> Self {
-        RustItem { path, location: None }
+        RustItem { path, location: None, type_location: None, token: None }
     }
 }
 
@@ -118,7 +143,7 @@ mod tests {
     use super::*;
 
     const GROUP: ApiGroup =
-        ApiGroup { group: "example.com", version: "v1", group_ident: None, module: "my_types::v1", types: &[] };
+        ApiGroup { group: "example.com", version: "v1", module: "my_types::v1", ..ApiGroup::DEFAULT };
 
     #[test]
     fn diagnostics_start_with_the_location_of_their_field_or_kind() {

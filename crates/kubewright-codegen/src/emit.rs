@@ -21,7 +21,7 @@ use kubewright_core::meta::ApiGroup;
 use crate::{
     api::Api,
     crd::{self, Definitions},
-    diagnostic::{Diagnostic, Diagnostics},
+    diagnostic::{Diagnostics, RustItem},
     layout::Layout,
     output::File,
 };
@@ -65,11 +65,8 @@ pub(crate) fn kubernetes(layout: &Layout) -> Result<Vec<File>, Diagnostics> {
 fn files(sources: impl IntoIterator<Item = Source>, layout: &Layout) -> Result<Vec<File>, Diagnostics> {
     let file = |Source { path, docs, items }: Source| {
         let path = format!("{}/{path}", layout.client_dir);
-        File::rust(path.clone(), layout, &docs, items).map_err(|error| Diagnostic {
-            item: path,
-            location: None,
-            message: format!("a name is not a Rust identifier: {error}"),
-        })
+        File::rust(path.clone(), layout, &docs, items)
+            .map_err(|error| RustItem::from(path).diagnostic(format!("a name is not a Rust identifier: {error}")))
     };
     sources.into_iter().map(file).collect::<Result<_, _>>().map_err(Diagnostics::from)
 }

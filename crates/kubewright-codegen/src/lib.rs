@@ -14,8 +14,8 @@
 //! [`generate`] returns them without access to the disk.
 //!
 //! The modules are layers, the lowest first: `crates`, `names`, `parallel`, `layout`, `diagnostic` and `schema_path`;
-//! `api` and `output`; `apply`, `crd` and `explain`; `emit`, `docs`, `import` and `policy`; `generate`; `cli`. A layer
-//! only imports from lower ones.
+//! `api`, `output` and `snippet`; `apply`, `crd` and `explain`; `emit`, `docs`, `import` and `policy`; `generate`;
+//! `cli`. A layer only imports from lower ones.
 
 mod api;
 mod apply;
@@ -34,6 +34,7 @@ mod output;
 mod parallel;
 mod policy;
 mod schema_path;
+mod snippet;
 
 pub use cli::{
     cli,
@@ -57,7 +58,10 @@ pub use output::{Drift, File, Plan, WriteResult};
 #[doc(hidden)]
 pub mod internal {
     pub use crate::{
-        cli::repository::{run_attributes, run_kubernetes},
+        cli::{
+            print::drawn,
+            repository::{run_attributes, run_kubernetes},
+        },
         import::{KubernetesTypes, differences, import, normalize},
         output::{FormatError, Style, rustfmt},
     };

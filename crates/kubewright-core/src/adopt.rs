@@ -54,9 +54,9 @@ pub fn api_groups(module: &'static str, kinds: impl IntoIterator<Item = Adopted>
     let group = |((group, version), types): (_, Vec<_>)| ApiGroup {
         group,
         version,
-        group_ident: None,
         module,
         types: types.leak(),
+        ..ApiGroup::DEFAULT
     };
     groups.into_iter().map(group).collect()
 }

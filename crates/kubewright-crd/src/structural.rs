@@ -122,6 +122,8 @@ pub struct SchemaError {
     pub rust_field: Option<String>,
     /// The source location of the field, or of the innermost field above it, as in `src/v1.rs:12`, if known.
     pub location: Option<String>,
+    /// The keyword of the schema that is wrong, if it is one.
+    pub keyword: Option<String>,
     /// What is wrong, and a suggestion.
     pub message: String,
 }
@@ -189,12 +191,17 @@ impl<'a> Converter<'a> {
     }
 
     fn error(&mut self, at: &Location, message: impl Into<String>) {
-        let error = SchemaError {
-            path: at.path.clone(),
-            rust_field: at.rust_field.clone(),
-            location: at.source.clone(),
-            message: message.into(),
-        };
+        self.push_error(at, None, message.into());
+    }
+
+    /// Adds an error about a keyword.
+    fn error_about(&mut self, at: &Location, keyword: &str, message: impl Into<String>) {
+        self.push_error(at, Some(keyword.to_owned()), message.into());
+    }
+
+    fn push_error(&mut self, at: &Location, keyword: Option<String>, message: String) {
+        let Location { path, rust_field, source: location, .. } = at.clone();
+        let error = SchemaError { path, rust_field, location, keyword, message };
         if !self.errors.contains(&error) {
             self.errors.push(error);
         }

@@ -21,6 +21,11 @@ pub fn compare(a: &str, b: &str) -> Ordering {
     }
 }
 
+/// Whether the name has the syntax of Kubernetes, such as `v1` or `v1beta1`, by which versions are ordered.
+pub fn is_conventional(name: &str) -> bool {
+    parse(name).is_some()
+}
+
 /// Whether the name is that of a stable version, such as `v1`.
 pub fn is_stable(name: &str) -> bool {
     matches!(parse(name), Some((Stability::Stable, ..)))

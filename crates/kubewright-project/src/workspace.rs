@@ -354,7 +354,7 @@ mod tests {
     #[test]
     fn a_conversion_has_one_location() {
         const fn group(types: &'static [TypeMeta]) -> ApiGroup {
-            ApiGroup { group: "example.org", version: "v1", group_ident: None, module: "types::v1", types }
+            ApiGroup { group: "example.org", version: "v1", module: "types::v1", types, ..ApiGroup::DEFAULT }
         }
         const LOCATED: Option<Conversion> =
             Some(Conversion::Service { name: "webhooks", namespace: "other", path: None, port: None });

@@ -29,6 +29,16 @@ pub(crate) struct K8s {
     pub(crate) unserved: Flag,
     pub(crate) metadata: DefinitionMetadata,
     pub(crate) conversion: Option<Conversion>,
+    pub(crate) allow: Allow,
+}
+
+/// `#[k8s(allow(..))]`: warnings of the generator about what is intended.
+#[derive(Default, FromMeta)]
+#[darling(default)]
+pub(crate) struct Allow {
+    pub(crate) status_type: Flag,
+    pub(crate) status_without_subresource: Flag,
+    pub(crate) version_name: Flag,
 }
 
 /// `#[k8s(metadata(..))]`: Go's `+kubebuilder:metadata`.

@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// The number of keys that a message lists.
-const READABLE: usize = 16;
+const READABLE: usize = 17;
 /// The similarity of a name that is suggested, as darling and clap have it.
 const SIMILAR: f64 = 0.8;
 /// Encloses the messages of this crate in errors of darling, which have no public kinds.

@@ -21,6 +21,7 @@ pub(crate) fn kind(kind: &Kind, errors: &mut Errors) {
     root::check_kind(&kind.root, kind.k8s.kind.as_ref(), errors);
     check_scope(kind, errors);
     check_resource_names(kind, errors);
+    check_status(kind, errors);
     check_scale_paths(kind, errors);
     check_columns(kind, errors);
     check_selectable_fields(kind, errors);
@@ -88,6 +89,16 @@ fn check_resource_names(kind: &Kind, errors: &mut Errors) {
                 errors.push(name, "duplicate value; keep one");
             }
         }
+    }
+}
+
+/// A status subresource has a field: without one the API server prunes every status.
+fn check_status(kind: &Kind, errors: &mut Errors) {
+    let status = &kind.k8s.subresource.status;
+    if status.is_present() && kind.root.lacks("status") {
+        let message = "the kind has no field `status`; add `pub status: Option<..>` with `#[serde(default)]`, or remove \
+                       this";
+        errors.extend(syn::Error::new(status.span(), message));
     }
 }
 

@@ -13,11 +13,7 @@ use crate::{
 pub(super) fn check(kind: &Kind, errors: &mut Errors) {
     let Some((attr, client)) = &kind.genclient else { return };
     check_conflicts(attr, client, errors);
-    let missing = match kind.k8s.subresource.status.is_present() {
-        true => "the field `pub status: Option<..>`",
-        false => "`#[k8s(subresource(status))]`",
-    };
-    check_status_verbs(client, kind.has_status(), missing, errors);
+    check_status_verbs(client, kind.has_status(), "`#[k8s(subresource(status))]`", errors);
 }
 
 /// `no_verbs`, `readonly`, `only_verbs` and `skip_verbs` exclude each other.

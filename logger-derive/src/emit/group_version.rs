@@ -66,6 +66,7 @@ fn items(declaration: &Declaration, adds: TokenStream, metas: TokenStream) -> To
             group_ident: #group_ident,
             module: ::core::module_path!(),
             types: &[#metas],
+            location: #krate::meta::Location { file: ::core::file!(), line: ::core::line!() },
         };
     }
 }

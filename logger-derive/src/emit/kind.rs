@@ -6,7 +6,10 @@ use syn::{LitStr, Path, spanned::Spanned};
 
 use super::{conversion, indexes, lifecycle, methods, option, policy, root, wire};
 use crate::{
-    attr::{columns::PrintColumn, k8s::Scale},
+    attr::{
+        columns::PrintColumn,
+        k8s::{Allow, Scale},
+    },
     model::Kind,
 };
 
@@ -54,7 +57,7 @@ fn api_kind(kind: &Kind) -> TokenStream {
     let shape = methods::shape_of(ident, krate);
     let lifecycle = lifecycle::emit(kind);
     let verbs = kind.verbs().into_iter().map(|verb| format_ident!("{verb}"));
-    let status = kind.k8s.subresource.status.is_present();
+    let status = kind.has_status();
     let scale = option(kind.k8s.subresource.scale.as_ref().map(|scale| self::scale(scale, krate)));
     let columns = kind.k8s.printcolumns.0.iter().map(|column| print_column(column, krate));
     let definition = definition(kind);
@@ -113,6 +116,13 @@ fn definition(kind: &Kind) -> TokenStream {
     let (annotations, labels) = (pairs(&k8s.metadata.annotations), pairs(&k8s.metadata.labels));
     let selectable_fields = &k8s.selectable_fields;
     let conversion = conversion::emit(kind);
+    let Allow { status_type, status_without_subresource, version_name } = &k8s.allow;
+    let allowed = [
+        (status_type, "status_type"),
+        (status_without_subresource, "status_without_subresource"),
+        (version_name, "version_name"),
+    ];
+    let allowed = allowed.into_iter().filter(|(flag, _)| flag.is_present()).map(|(_, warning)| warning);
     quote! {
         #krate::meta::Definition {
             storage: #storage,
@@ -121,6 +131,7 @@ fn definition(kind: &Kind) -> TokenStream {
             labels: &[#(#labels),*],
             selectable_fields: &[#(#selectable_fields),*],
             conversion: #conversion,
+            allow: &[#(#allowed),*],
         }
     }
 }

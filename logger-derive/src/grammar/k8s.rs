@@ -145,7 +145,45 @@ pub(crate) const K8S: Section = Section {
             example: "#[k8s(conversion(service = \"widget-webhooks\", namespace = \"widgets\"))]",
             ..EMPTY
         },
+        AttributeKey {
+            key: "allow",
+            syntax: "allow(version_name)",
+            description: "Warnings of the generator that are not reported for the kind.",
+            example: "#[k8s(allow(status_without_subresource))]",
+            ..EMPTY
+        },
         crate_key("#[k8s(crate = my_core)]"),
+    ],
+};
+
+pub(crate) const ALLOW: Section = Section {
+    name: "allow",
+    nested: true,
+    title: "#[k8s(allow(..))], warnings that are not reported",
+    accepted_by: &["Object"],
+    keys: &[
+        AttributeKey {
+            key: "status_without_subresource",
+            syntax: "status_without_subresource",
+            description: "The kind has a status without the status subresource: a write of the object writes it, too.",
+            example: "#[k8s(allow(status_without_subresource))]",
+            ..EMPTY
+        },
+        AttributeKey {
+            key: "status_type",
+            syntax: "status_type",
+            description: "The status is not an object, so that it can have no conditions.",
+            example: "#[k8s(allow(status_type))]",
+            ..EMPTY
+        },
+        AttributeKey {
+            key: "version_name",
+            syntax: "version_name",
+            description: "The version is not named like `v1` or `v1beta1`: it sorts after all others, and no client \
+                          prefers it.",
+            example: "#[k8s(allow(version_name))]",
+            ..EMPTY
+        },
     ],
 };
 
@@ -297,8 +335,9 @@ pub(crate) const SUBRESOURCE: Section = Section {
             syntax: "status",
             go_tags: &["+kubebuilder:subresource:status"],
             description: "The status is written through its own endpoint only. Grants `update_status` and \
-                          `apply_status` if the kind has a `status` field.",
-            constraints: "The field is optional for new objects: an `Option`, or with `#[serde(default)]`.",
+                          `apply_status`.",
+            constraints: "Requires a field `status`, which is optional for new objects: an `Option`, or with \
+                          `#[serde(default)]`.",
             example: "#[k8s(subresource(status))]",
             ..EMPTY
         },

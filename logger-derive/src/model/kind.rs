@@ -77,9 +77,9 @@ impl Kind {
         }
     }
 
-    /// Whether its client can write the status: without the field it would clear the status that others write.
+    /// Whether it has the status subresource.
     pub(crate) fn has_status(&self) -> bool {
-        self.k8s.subresource.status.is_present() && !self.root.lacks("status")
+        self.k8s.subresource.status.is_present()
     }
 
     /// Returns the marker traits of the granted verbs.

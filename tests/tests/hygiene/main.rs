@@ -13,7 +13,6 @@ pub mod map_keys;
 pub mod no_warnings;
 pub mod renamed_crate;
 pub mod shadowed_names;
-pub mod status_without_field;
 pub mod umbrella;
 pub mod unsigned_bounds;
 pub mod version_names;

@@ -17,6 +17,7 @@ mod definitions;
 #[allow(dead_code, reason = "only the definitions of the types are used")]
 #[rustfmt::skip]
 mod imported;
+mod invalid;
 mod schemas;
 mod serde_keys;
 #[allow(dead_code, reason = "only the definitions of the types are used")]

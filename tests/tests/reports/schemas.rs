@@ -116,7 +116,9 @@ fn r16_descriptions_that_yaml_treats_specially() {
 #[test]
 fn r17_line_endings_of_windows() {
     let definition = Definition::from_group(r17::API_GROUP);
-    assert_eq!(definition.field("body")["description"], "The first line.\n\nThe second paragraph.");
+    let expected = "The first line.\n\nThe second paragraph.";
+    assert_eq!(definition.field("body")["description"], expected);
+    assert_eq!(definition.schema()["description"].as_str().map(str::trim), Some(expected));
 }
 
 #[test]

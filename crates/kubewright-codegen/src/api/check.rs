@@ -24,8 +24,12 @@ pub(super) fn generated_names(groups: &[Group], errors: &mut Diagnostics) {
     for group in groups {
         getters_and_types(group, errors);
     }
-    for pair in groups.windows(2).filter(|pair| pair[0].module == pair[1].module) {
+    for pair in groups.windows(2) {
         let (first, second) = (&pair[0], &pair[1]);
+        let is_duplicate = first.meta.group == second.meta.group && first.meta.version == second.meta.version;
+        if first.module != second.module || is_duplicate {
+            continue;
+        }
         let message = format!(
             "its generated module `{}` has the name of that of `{}`; set `group_ident = \"{}\"` in its \
              `group_version!`",
@@ -33,7 +37,7 @@ pub(super) fn generated_names(groups: &[Group], errors: &mut Diagnostics) {
             first.meta.group,
             names::snake_group(second.meta.group)
         );
-        errors.push(second.meta.module, message);
+        errors.push(RustItem::of_group(&second.meta).about("group"), message);
     }
 }
 
@@ -98,7 +102,7 @@ fn duplicates(groups: &[ApiGroup], errors: &mut Diagnostics) {
     for group in groups {
         if let Some(other) = versions.insert((group.group, group.version), group.module) {
             let message = format!("{}/{} is also declared in `{other}`; declare it once", group.group, group.version);
-            errors.push(group.module, message);
+            errors.push(RustItem::of_group(group).about("version"), message);
             continue;
         }
         for kind in group.kinds() {
@@ -109,11 +113,23 @@ fn duplicates(groups: &[ApiGroup], errors: &mut Diagnostics) {
             for (category, name) in names_of(group, kind) {
                 let other = *names.entry((group.group, category, name.clone())).or_insert(kind.kind);
                 if other != kind.kind {
-                    errors.push(&item, format!("its {category} `{name}` conflicts with `{other}`; rename one of them"));
+                    let message = format!("its {category} `{name}` conflicts with `{other}`; rename one of them");
+                    errors.push(item.about(&name), list_of_other(group, &name).unwrap_or(message));
                 }
             }
         }
     }
+}
+
+/// Returns the message about a list that has the name of the list of another kind.
+fn list_of_other(group: &ApiGroup, name: &str) -> Option<String> {
+    let owner = name.strip_suffix("List")?;
+    let list = group.lists().find(|list| list.kind == name && list.item != owner)?;
+    Some(format!(
+        "`{name}` is the list of `{}`, and has the name of the list of `{owner}`; change its items to `Vec<{owner}>`, or \
+         rename it",
+        list.item
+    ))
 }
 
 fn names_of(group: &ApiGroup, kind: &ApiKind) -> BTreeSet<(&'static str, String)> {

@@ -13,6 +13,8 @@ use proc_macro2::{TokenStream, TokenTree};
 #[derive(Debug, PartialEq)]
 struct Declaration {
     path: PathBuf,
+    /// The module below the crate, such as `v1` or `api::v1`; empty for the root.
+    module: String,
     group: String,
     version: String,
 }
@@ -22,39 +24,47 @@ pub(super) fn check_all_passed(sources: &Path, groups: &[ApiGroup]) -> Result<()
     let is_passed = |declaration: &Declaration| {
         groups.iter().any(|group| group.group == declaration.group && group.version == declaration.version)
     };
-    let Some(missing) = declarations(sources)?.into_iter().find(|declaration| !is_passed(declaration)) else {
+    let Some(missing) = declarations(sources, "")?.into_iter().find(|declaration| !is_passed(declaration)) else {
         return Ok(());
     };
-    let Declaration { path, group, version } = missing;
-    let module = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    let Declaration { path, module, group, version } = missing;
+    let constant = if module.is_empty() { "API_GROUP".to_owned() } else { format!("{module}::API_GROUP") };
     bail!(
-        "{} declares version {version} of group {group}, but it is not passed to the generator: add \
-         `{module}::API_GROUP` to the groups",
+        "{} declares version {version} of group {group}, but it is not passed to the generator: add `{constant}` to the \
+         groups",
         path.display()
     )
 }
 
-/// Returns the declarations of all Rust files below a directory. Files with invalid syntax are not part of the crate.
-fn declarations(directory: &Path) -> Result<Vec<Declaration>> {
+/// Returns the declarations of all Rust files of a directory, which is that of a module. Files with invalid syntax are
+/// not part of the crate.
+fn declarations(directory: &Path, module: &str) -> Result<Vec<Declaration>> {
     let mut found = Vec::new();
     let Ok(entries) = fs::read_dir(directory) else { return Ok(found) };
     for entry in entries {
         let path = entry.with_context(|| format!("cannot read the directory {}", directory.display()))?.path();
+        let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
         if path.is_dir() {
-            found.extend(declarations(&path)?);
+            found.extend(declarations(&path, &submodule(module, &stem))?);
         } else if path.extension().is_some_and(|extension| extension == "rs")
             && let Ok(text) = fs::read_to_string(&path)
             && text.contains("group_version")
             && let Ok(file) = syn::parse_file(&text)
         {
-            in_items(&file.items, &path, &mut found);
+            let is_parent = ["lib", "main", "mod"].contains(&stem.as_str());
+            let module = if is_parent { module.to_owned() } else { submodule(module, &stem) };
+            in_items(&file.items, &path, &module, &mut found);
         }
     }
     found.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(found)
 }
 
-fn in_items(items: &[syn::Item], path: &Path, found: &mut Vec<Declaration>) {
+fn submodule(module: &str, name: &str) -> String {
+    if module.is_empty() { name.to_owned() } else { format!("{module}::{name}") }
+}
+
+fn in_items(items: &[syn::Item], path: &Path, module: &str, found: &mut Vec<Declaration>) {
     let is_conditional = |attrs: &[syn::Attribute]| attrs.iter().any(|attr| attr.path().is_ident("cfg"));
     for item in items {
         match item {
@@ -63,12 +73,12 @@ fn in_items(items: &[syn::Item], path: &Path, found: &mut Vec<Declaration>) {
                 if let (true, Some(group), Some(version)) =
                     (is_declaration, literal(&item.mac.tokens, "group"), literal(&item.mac.tokens, "version"))
                 {
-                    found.push(Declaration { path: path.to_owned(), group, version });
+                    found.push(Declaration { path: path.to_owned(), module: module.to_owned(), group, version });
                 }
             }
             syn::Item::Mod(item) if !is_conditional(&item.attrs) => {
                 if let Some((_, items)) = &item.content {
-                    in_items(items, path, found);
+                    in_items(items, path, &submodule(module, &item.ident.to_string()), found);
                 }
             }
             _ => {}
@@ -99,7 +109,7 @@ mod tests {
         "#[cfg(feature = \"v3\")]\ngroup_version! { group = \"example.com\", version = \"v3\", kinds = [] }\n";
 
     fn group(version: &'static str) -> ApiGroup {
-        ApiGroup { group: "example.com", version, group_ident: None, module: "my_types::v1", types: &[] }
+        ApiGroup { group: "example.com", version, module: "my_types::v1", ..ApiGroup::DEFAULT }
     }
 
     #[test]
@@ -113,6 +123,10 @@ mod tests {
         assert!(check_all_passed(sources.path(), &[group("v1"), group("v2")]).is_ok());
         let error = check_all_passed(sources.path(), &[group("v1")]).unwrap_err().to_string();
         assert!(error.contains("widget.rs declares version v2 of group example.com, but it is not passed"), "{error}");
+        assert!(error.ends_with("add `v2::widget::inner::API_GROUP` to the groups"), "{error}");
+        fs::write(sources.path().join("lib.rs"), V1.replace("v1", "v4")).unwrap();
+        let error = check_all_passed(sources.path(), &[group("v1"), group("v2")]).unwrap_err().to_string();
+        assert!(error.ends_with("add `API_GROUP` to the groups"), "{error}");
         assert!(check_all_passed(Path::new("/nowhere"), &[]).is_ok());
     }
 }

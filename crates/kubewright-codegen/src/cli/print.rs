@@ -1,31 +1,54 @@
 //! Output of the commands.
 
-use std::{io::Write, process::ExitCode};
+use std::{
+    env, fs,
+    io::{self, IsTerminal, Write},
+    path::Path,
+    process::ExitCode,
+};
 
+use annotate_snippets::{Level, Renderer};
 use anyhow::Result;
 
-use crate::diagnostic::{Diagnostic, Diagnostics};
+use super::manifest;
+use crate::{
+    diagnostic::{Diagnostic, Diagnostics},
+    snippet,
+};
 
 /// Prints a line to standard output. A closed pipe is ignored: the exit code is still returned.
 pub(super) fn print(text: &str) {
     drop(writeln!(std::io::stdout().lock(), "{text}"));
 }
 
-/// Prints warnings to standard error.
+/// Prints warnings with their sources to standard error.
 pub(super) fn warn(warnings: &[Diagnostic]) {
-    for warning in warnings {
-        eprintln!("warning: {warning}");
+    draw(&Level::WARNING, warnings);
+}
+
+/// Prints diagnostics with their sources, whose paths are relative to the workspace.
+fn draw(level: &Level<'_>, diagnostics: &[Diagnostic]) {
+    let is_styled = io::stderr().is_terminal() && env::var_os("NO_COLOR").is_none();
+    let renderer = if is_styled { Renderer::styled() } else { Renderer::plain() };
+    let root = env::current_dir().ok().and_then(|directory| manifest::workspace_root(&directory).ok());
+    for text in drawn(level, diagnostics, &renderer, &root.unwrap_or_default()) {
+        eprintln!("{text}");
     }
 }
 
-/// Prints the error, if there is one, and returns the exit code: 2 for an error. Diagnostics are printed one per line.
+/// Returns diagnostics with their sources below a directory.
+pub fn drawn(level: &Level<'_>, diagnostics: &[Diagnostic], renderer: &Renderer, root: &Path) -> Vec<String> {
+    let read = |path: &str| fs::read_to_string(root.join(path)).ok();
+    diagnostics.iter().map(|diagnostic| snippet::draw(level, diagnostic, renderer, &read)).collect()
+}
+
+/// Prints the error, if there is one, and returns the exit code: 2 for an error. Diagnostics are printed with their
+/// sources.
 pub(super) fn exit_code(result: Result<ExitCode>) -> ExitCode {
     result.unwrap_or_else(|error| {
         match error.downcast_ref::<Diagnostics>() {
             Some(diagnostics) => {
-                for diagnostic in &diagnostics.0 {
-                    eprintln!("error: {diagnostic}");
-                }
+                draw(&Level::ERROR, &diagnostics.0);
                 let count = diagnostics.0.len();
                 eprintln!(
                     "error: nothing was written because of {}",

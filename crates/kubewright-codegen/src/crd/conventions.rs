@@ -1,13 +1,58 @@
-//! Warnings about fields that do not follow the API conventions of Kubernetes.
+//! Warnings about fields and versions that do not follow the API conventions of Kubernetes.
 
 use std::collections::BTreeMap;
 
+use kubewright_core::meta::{ApiGroup, ApiKind};
 use kubewright_crd::structural::Extensions;
-use kubewright_names::extension::Extension;
+use kubewright_names::{extension::Extension, version::is_conventional};
 use serde_json::Value;
 
 use super::rust_paths::RustPaths;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, RustItem};
+
+const STATUS_WITHOUT_SUBRESOURCE: &str = "status_without_subresource";
+const STATUS_TYPE: &str = "status_type";
+
+/// Returns a warning for a status that is written with the object, or that is not an object.
+pub(super) fn status(kind: &ApiKind, rust: &RustPaths, schema: &Value) -> Option<Diagnostic> {
+    let name = status_warning(kind.status, schema).filter(|name| !kind.definition.allow.contains(name))?;
+    let message = match name {
+        STATUS_WITHOUT_SUBRESOURCE => {
+            "a write of the object writes the status, too; add `#[k8s(subresource(status))]` to the kind"
+        }
+        _ => "the status is not an object and can have no conditions; use a struct",
+    };
+    Some(rust.item_at(".status").diagnostic(format!("{message}, or `#[k8s(allow({name}))]`")))
+}
+
+/// Returns the name of the warning about the status of a kind with this schema, with or without the subresource.
+pub(crate) fn status_warning(has_subresource: bool, schema: &Value) -> Option<&'static str> {
+    let status = schema.pointer("/properties/status")?;
+    let is_object = match status["type"].as_str() {
+        None => status["x-kubernetes-preserve-unknown-fields"] == true,
+        Some(found) => found == "object",
+    };
+    match has_subresource {
+        false => Some(STATUS_WITHOUT_SUBRESOURCE),
+        true => (!is_object).then_some(STATUS_TYPE),
+    }
+}
+
+/// Returns a warning for each version with a name that sorts after all others, if the kind has several versions.
+pub(super) fn version_names(kinds: &[(&ApiGroup, &'static ApiKind)]) -> Vec<Diagnostic> {
+    let is_reported = |(group, kind): &&(&ApiGroup, &'static ApiKind)| {
+        kinds.len() > 1 && !is_conventional(group.version) && !kind.definition.allow.contains(&"version_name")
+    };
+    let warning = |(group, kind): &(&ApiGroup, &'static ApiKind)| {
+        let message = format!(
+            "the version `{}` sorts after versions such as `v1` and `v1beta1`, so that no client prefers it; rename it, \
+             or `#[k8s(allow(version_name))]`",
+            group.version
+        );
+        RustItem::of_kind(group, kind).diagnostic(message)
+    };
+    kinds.iter().filter(is_reported).map(warning).collect()
+}
 
 /// Returns a warning for each field whose JSON name is its Rust name in snake case: `rename_all` is missing on its
 /// type.

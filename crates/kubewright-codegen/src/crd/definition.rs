@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use kubewright_core::meta::{ApiGroup, ApiKind};
 use serde_json::{Map, Value, json};
 
-use super::{conversion::conversion, overrides::merge, rust_paths::RustPaths, version::Version};
+use super::{conventions, conversion::conversion, overrides::merge, rust_paths::RustPaths, version::Version};
 use crate::{
     diagnostic::{Diagnostic, Diagnostics, RustItem},
     layout::{CrdOptions, Layout},
@@ -78,6 +78,7 @@ impl Definition {
             crd,
             warnings: not_served(&kinds)
                 .into_iter()
+                .chain(conventions::version_names(&kinds))
                 .chain(versions.iter().flat_map(|version| version.warnings.clone()))
                 .collect(),
             versions: versions.into_iter().map(Version::rust_paths).collect(),
@@ -111,7 +112,7 @@ fn storage_version(kinds: &[(&ApiGroup, &'static ApiKind)], errors: &mut Diagnos
         }
         [first, ..] => {
             let message = format!("{} have `#[k8s(storage)]`; only one version is the storage version", paths(&marked));
-            errors.push(item(*first), message);
+            errors.push(item(*first).about("storage"), message);
             0
         }
     }
@@ -170,7 +171,7 @@ fn metadata(kinds: &[(&ApiGroup, &'static ApiKind)], errors: &mut Diagnostics) -
                 let current = &mut metadata[field][*name];
                 if !current.is_null() && *current != json!(value) {
                     let message = format!("`{name}` is {current} in another version of it; set the same value in both");
-                    errors.push(RustItem::of_kind(group, kind), message);
+                    errors.push(RustItem::of_kind(group, kind).about(format!("{name}={value}")), message);
                 }
                 *current = json!(value);
             }

@@ -24,9 +24,34 @@ impl RustPaths {
         RustPaths { item, fields: schema.rust_fields.clone(), locations: locations.collect() }
     }
 
+    /// Returns the source location of a field below a path.
+    pub(super) fn location_below(&self, path: &str) -> Option<String> {
+        let is_below = |below: &str| below.strip_prefix(path).is_some_and(|rest| rest.starts_with(['.', '[', '{']));
+        self.locations.iter().find(|(below, _)| is_below(below)).map(|(_, location)| location.clone())
+    }
+
     /// Returns the Rust field of a path, or the path below the type.
     pub(super) fn item_at(&self, path: &str) -> RustItem {
         let item = self.fields.get(path).map_or_else(|| self.item.at(path), |field| self.item.with_path(field));
         item.with_location(self.locations.get(path))
+    }
+}
+
+/// Returns the key of `#[schema(..)]` or `#[serde(..)]` that sets a keyword.
+pub(super) fn attribute(keyword: &str) -> &str {
+    match keyword {
+        "minimum" => "min",
+        "maximum" => "max",
+        "minLength" | "maxLength" => "length",
+        "minItems" | "maxItems" => "items",
+        "minProperties" | "maxProperties" => "properties",
+        "multipleOf" => "multiple_of",
+        "exclusiveMinimum" => "exclusive_min",
+        "exclusiveMaximum" => "exclusive_max",
+        "enum" => "values",
+        "x-kubernetes-list-type" => "list_type",
+        "x-kubernetes-list-map-keys" => "list_map_keys",
+        "x-kubernetes-map-type" => "map_type",
+        keyword => keyword,
     }
 }

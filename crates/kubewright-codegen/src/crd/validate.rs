@@ -1,8 +1,9 @@
 //! Validates a definition as the API server does. Errors and warnings name the Rust type and field.
 
 use kubewright_crd::{definition as crd, field::FieldError};
+use serde_json::Value;
 
-use super::{definition::Definition, rule_report};
+use super::{definition::Definition, rule_report, rust_paths::attribute};
 use crate::diagnostic::{Diagnostics, RustItem};
 
 /// Adds an error for everything the API server would reject, and a warning for everything it would warn about.
@@ -20,13 +21,13 @@ pub(super) fn validate(definition: &mut Definition, errors: &mut Diagnostics) {
     }
 }
 
-/// Returns the Rust field that a finding is about, or the type.
+/// Returns the Rust field that a finding is about, or the type, with the attribute.
 fn item(definition: &Definition, finding: &FieldError) -> RustItem {
-    let Some((version, keywords)) = finding.schema_path() else { return definition.item.clone() };
-    let Some(version) = definition.versions.get(version) else { return definition.item.clone() };
+    let Some((number, pointer)) = finding.schema_path() else { return definition.item.clone() };
+    let Some(version) = definition.versions.get(number) else { return definition.item.clone() };
     let mut path = String::new();
-    let (mut field, mut location) = (None, None);
-    let mut keywords = keywords.iter().map(String::as_str);
+    let (mut field, mut location, mut token) = (None, None, None);
+    let mut keywords = pointer.iter().map(String::as_str);
     while let Some(keyword) = keywords.next() {
         match keyword {
             "properties" => {
@@ -35,11 +36,25 @@ fn item(definition: &Definition, finding: &FieldError) -> RustItem {
             }
             "items" => path.push_str("[]"),
             "additionalProperties" => path.push_str("{}"),
-            _ => break,
+            keyword => {
+                token = Some(keyword);
+                break;
+            }
         }
         field = version.fields.get(&path).or(field);
         location = version.locations.get(&path).or(location);
     }
     let item = field.map_or_else(|| version.item.at(&path), |field| version.item.with_path(field));
-    item.with_location(location)
+    let item = RustItem { type_location: version.location_below(&path), ..item.with_location(location) };
+    match token {
+        Some("x-kubernetes-validations") => {
+            let schema = format!("/spec/versions/{number}/schema/openAPIV3Schema/{}", pointer.join("/"));
+            match definition.crd.pointer(&schema).and_then(Value::as_str) {
+                Some(expression) => item.about(expression),
+                None => item,
+            }
+        }
+        Some(keyword) => item.about(attribute(keyword)),
+        None => item,
+    }
 }

@@ -8,7 +8,10 @@ use kubewright_crd::{
 use kubewright_names::extension::Extension;
 use serde_json::{Map, Value, json};
 
-use super::{conventions, overrides, rust_paths::RustPaths};
+use super::{
+    conventions, overrides,
+    rust_paths::{RustPaths, attribute},
+};
 use crate::{
     api::deprecation,
     diagnostic::{Diagnostic, Diagnostics, RustItem},
@@ -53,7 +56,8 @@ impl Version {
             }
         }
         let rust = RustPaths::new(item, &schema);
-        let warnings = conventions::snake_case_fields(&rust, &schema.extensions);
+        let mut warnings = conventions::snake_case_fields(&rust, &schema.extensions);
+        warnings.extend(conventions::status(kind, &rust, &schema.schema));
         let mut version = Version { rust, schema, json, definition_patch: patches.definition, warnings };
         version.check_paths(kind, errors);
         let columns = version.columns(kind, errors);
@@ -107,7 +111,8 @@ impl Version {
             let Some(json_path) = self.single_value("column", path, &pointer, errors) else { continue };
             let node = at_pointer(&self.schema.schema, &pointer);
             let Some(column_type) = node.and_then(printer_column_type) else {
-                errors.push(self.rust.item_at(path), "a column needs a scalar; set `column` on a scalar field");
+                let item = self.rust.item_at(path).about("column");
+                errors.push(item, "a column needs a scalar; set `column` on a scalar field");
                 continue;
             };
             let mut column = settings.clone();
@@ -127,7 +132,7 @@ impl Version {
             if json_path.contains('\\') {
                 let message = "the API server does not support selectable fields whose path has a name with a dot or a \
                                bracket; rename the field";
-                errors.push(self.rust.item_at(path), message);
+                errors.push(self.rust.item_at(path).about("selectable"), message);
             } else if !paths.contains(&json_path) {
                 paths.push(json_path);
             }
@@ -147,7 +152,7 @@ impl Version {
     fn check_paths(&self, kind: &ApiKind, errors: &mut Diagnostics) {
         let mut check = |attribute: String, path: &str, expected: &str| {
             if let Err(message) = check_json_path(&self.schema.schema, path, expected) {
-                errors.push(&self.rust.item, format!("{attribute}: {message}"));
+                errors.push(self.rust.item.about(path), format!("{attribute}: {message}"));
             }
         };
         for column in kind.columns {
@@ -181,14 +186,14 @@ impl Version {
         let json_path = json_path_of_pointer(pointer);
         if json_path.is_none() {
             let message = format!("`{attribute}` does not apply to a field below a list or map: it has several values");
-            errors.push(self.rust.item_at(path), message);
+            errors.push(self.rust.item_at(path).about(attribute), message);
         }
         json_path
     }
 }
 
 fn schema(kind: &ApiKind, item: &RustItem, options: &CrdOptions, errors: &mut Diagnostics) -> Option<Structural> {
-    let root = structural::Root { description: kind.docs.to_owned(), status: kind.status };
+    let root = structural::Root { description: kind.docs.replace("\r\n", "\n"), status: kind.status };
     let options = structural::Options { root: Some(root), ..structural_options(options) };
     match structural::generate(kind.schema?, &options) {
         Ok(structural) => Some(structural),
@@ -197,7 +202,9 @@ fn schema(kind: &ApiKind, item: &RustItem, options: &CrdOptions, errors: &mut Di
                 // A type without its module path is less specific than the path below the kind.
                 let rust = error.rust_field.filter(|rust| rust.matches("::").count() > 1);
                 let item = rust.map_or_else(|| item.at(&error.path), |rust| item.with_path(rust));
-                errors.push(item.with_location(error.location), error.message);
+                let item = item.with_location(error.location);
+                let item = error.keyword.map_or_else(|| item.clone(), |keyword| item.about(attribute(&keyword)));
+                errors.push(item, error.message);
             }
             None
         }
@@ -221,11 +228,11 @@ fn check_deprecation_warning(warning: &str, item: &RustItem, errors: &mut Diagno
     if warning.len() > 256 {
         let message =
             format!("its deprecation warning has {} bytes, but the API server accepts at most 256", warning.len());
-        errors.push(item, format!("{message}; shorten the note of `#[deprecated]`: `{warning}`"));
+        errors.push(item.about("deprecated"), format!("{message}; shorten the note of `#[deprecated]`: `{warning}`"));
     }
     if warning.contains(char::is_control) {
-        errors
-            .push(item, "its deprecation warning has a control character; remove it from the note of `#[deprecated]`");
+        let message = "its deprecation warning has a control character; remove it from the note of `#[deprecated]`";
+        errors.push(item.about("deprecated"), message);
     }
 }
 

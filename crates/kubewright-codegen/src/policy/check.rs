@@ -2,6 +2,7 @@
 
 use kubewright_core::meta::{ApiKind, Policy, PolicyDefault, PolicyRule};
 use kubewright_crd::policy::{DefaultError, PolicyKind, TypeChecker, validate_binding, validate_policy};
+use serde_json::Value;
 
 use super::{
     default::FieldPath,
@@ -32,11 +33,14 @@ fn check_policy(policy: &PolicyObjects, item: &RustItem, types: &TypeChecker, er
     let name = policy.name();
     let of_types = types.check(policy.kind, &policy.policy);
     for error in &of_types {
-        errors.push(item, format!("policy `{name}`: {error}"));
+        errors.push(item.about(&error.expression), format!("policy `{name}`: {error}"));
     }
     let of_server = validate_policy(policy.kind, &policy.policy);
     let of_server = of_server.iter().filter(|error| of_types.iter().all(|other| other.field != error.field));
     for error in of_server.chain(&validate_binding(policy.kind, &policy.binding)) {
+        let pointer = format!("/{}", error.field.replace(['.', '['], "/").replace(']', ""));
+        let text = policy.policy.pointer(&pointer).and_then(Value::as_str);
+        let item = text.map_or_else(|| item.clone(), |text| item.about(text));
         errors.push(item, format!("policy `{name}`: {error}"));
     }
 }
@@ -55,16 +59,19 @@ fn check_default(
             "the default of `{field}`: invalid path; separate the names of fields by dots, and write other names as in \
              `metadata.labels['example.com/owner']`"
         );
-        errors.push(item, message);
+        errors.push(item.about(field), message);
         return;
     };
     let is_of_default = |policy: &&PolicyObjects| {
         policy.kind == PolicyKind::Mutating && policy.name().starts_with(&format!("{}.", default.policy.name))
     };
     let Some(policy) = policies.iter().find(is_of_default) else { return };
-    let message = match types.check_default(&policy.policy, &path.names(), default.expression) {
+    let (mut token, checked) =
+        (default.expression, types.check_default(&policy.policy, &path.names(), default.expression));
+    let message = match checked {
         Ok(()) => return,
         Err(DefaultError::UnknownField(known)) => {
+            token = field;
             let parent = match path.prefix(known) {
                 root if root.is_empty() => "the object".to_owned(),
                 parent => format!("`{parent}`"),
@@ -76,7 +83,7 @@ fn check_default(
             format!("the field has the type `{expected}`, but the expression has `{found}`")
         }
     };
-    errors.push(item, format!("the default of `{field}`: {message}"));
+    errors.push(item.about(token), format!("the default of `{field}`: {message}"));
 }
 
 /// Returns warnings about rules that a definition can have: they need no policy.
@@ -101,7 +108,7 @@ pub(super) fn lint(
     rules
         .filter(is_of_definition)
         .map(|rule| {
-            item.clone().diagnostic(format!(
+            item.about(rule.expression).diagnostic(format!(
                 "the policy rule `{}` reads only the object: `#[schema(validation(rule = \"..\"))]` on its type needs no \
                  policy",
                 rule.expression.trim()

@@ -32,9 +32,9 @@ const WIDGET: ApiKind = ApiKind {
 const GROUPS: &[ApiGroup] = &[ApiGroup {
     group: "example.com",
     version: "v1",
-    group_ident: None,
     module: "my_types::v1",
     types: &[TypeMeta::Kind(WIDGET)],
+    ..ApiGroup::DEFAULT
 }];
 
 fn project(manifest: &str) -> TempDir {

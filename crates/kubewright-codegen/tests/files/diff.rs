@@ -34,7 +34,7 @@ const fn kind(schema: fn(&mut SchemaGenerator) -> Schema) -> ApiKind {
 }
 
 const fn group(types: &'static [TypeMeta]) -> ApiGroup {
-    ApiGroup { group: "example.com", version: "v1", group_ident: None, module: "my_types::v1", types }
+    ApiGroup { group: "example.com", version: "v1", module: "my_types::v1", types, ..ApiGroup::DEFAULT }
 }
 
 const BOUNDED: &[ApiGroup] = &[group(&[TypeMeta::Kind(kind(bounded))])];

@@ -57,7 +57,7 @@ const WIDGET: ApiKind = ApiKind {
 };
 
 const fn group(version: &'static str, types: &'static [TypeMeta]) -> ApiGroup {
-    ApiGroup { group: "example.com", version, group_ident: None, module: "my_types::v1", types }
+    ApiGroup { group: "example.com", version, module: "my_types::v1", types, ..ApiGroup::DEFAULT }
 }
 
 /// The group of a kind with policies.

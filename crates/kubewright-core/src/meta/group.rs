@@ -1,6 +1,6 @@
 //! A version of an API group, with the kinds and lists that its `group_version!` registers.
 
-use super::kind::ApiKind;
+use super::{Location, kind::ApiKind};
 
 /// One version of an API group, as its `group_version!` declares it.
 #[derive(Clone, Copy, Debug)]
@@ -15,9 +15,15 @@ pub struct ApiGroup {
     pub module: &'static str,
     /// The kinds and lists, in declaration order.
     pub types: &'static [TypeMeta],
+    /// The location of the `group_version!`, for messages; unknown for adopted kinds.
+    pub location: Location,
 }
 
 impl ApiGroup {
+    /// The defaults of all fields.
+    pub const DEFAULT: ApiGroup =
+        ApiGroup { group: "", version: "", group_ident: None, module: "", types: &[], location: Location::UNKNOWN };
+
     /// Returns the kinds of this version, in declaration order.
     pub fn kinds(&self) -> impl Iterator<Item = &'static ApiKind> + use<> {
         self.types.iter().filter_map(|ty| match ty {
@@ -33,9 +39,14 @@ impl ApiGroup {
 
     /// Returns the list type of a kind, if one is registered.
     pub fn list_of(&self, kind: &ApiKind) -> Option<&'static ApiList> {
-        self.types.iter().find_map(|ty| match ty {
-            TypeMeta::List(list) | TypeMeta::KindWithList(_, list) if list.item == kind.kind => Some(list),
-            _ => None,
+        self.lists().find(|list| list.item == kind.kind)
+    }
+
+    /// Returns the list types of this version, in declaration order.
+    pub fn lists(&self) -> impl Iterator<Item = &'static ApiList> + use<> {
+        self.types.iter().filter_map(|ty| match ty {
+            TypeMeta::List(list) | TypeMeta::KindWithList(_, list) => Some(list),
+            TypeMeta::Kind(_) => None,
         })
     }
 }

@@ -118,6 +118,8 @@ pub struct Definition {
     pub selectable_fields: &'static [&'static str],
     /// `#[k8s(conversion(webhook))]`: how objects are converted between the versions of the kind, if it is declared.
     pub conversion: Option<Conversion>,
+    /// `#[k8s(allow(version_name))]`: the names of warnings that the generator does not report.
+    pub allow: &'static [&'static str],
 }
 
 impl Definition {
@@ -129,6 +131,7 @@ impl Definition {
         labels: &[],
         selectable_fields: &[],
         conversion: None,
+        allow: &[],
     };
 }
 

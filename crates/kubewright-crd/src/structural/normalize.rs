@@ -200,14 +200,15 @@ fn validate_ranges(converter: &mut Converter<'_>, node: &Node, at: &Location) {
         } else {
             continue;
         };
-        converter.error(at, format!("empty range: {problem}; correct one of them"));
+        converter.error_about(at, min_key, format!("empty range: {problem}; correct one of them"));
     }
 }
 
 /// Validates that a field with an `enum` is not nullable: the server rejects null even if it is an enum value.
 fn validate_nullable_enum(converter: &mut Converter<'_>, node: &Node, at: &Location) {
     if node.contains_key("enum") && is_true(node, "nullable") {
-        converter.error(at, "the API server rejects null for a field with an `enum`; add an enum value for it");
+        let message = "the API server rejects null for a field with an `enum`; add an enum value for it";
+        converter.error_about(at, "enum", message);
     }
 }
 
@@ -223,7 +224,7 @@ fn complete_default(converter: &mut Converter<'_>, node: &mut Node, at: &Locatio
         items.sort_by_cached_key(Value::to_string);
     }
     if let Some(invalid) = default::validate(&given, node) {
-        converter.error(at, format!("{invalid}; change the default or the constraint"));
+        converter.error_about(at, "default", format!("{invalid}; change the default or the constraint"));
     }
     node.insert("default".to_owned(), given);
 }
@@ -231,8 +232,8 @@ fn complete_default(converter: &mut Converter<'_>, node: &mut Node, at: &Locatio
 /// Validates that the server supports all keywords.
 fn validate_keywords(converter: &mut Converter<'_>, node: &Node, at: &Location) {
     for key in node.keys().filter(|key| !KEYWORDS.contains(&key.as_str())) {
-        converter
-            .error(at, format!("the API server does not support the schema keyword `{key}`; remove or correct it"));
+        let message = format!("the API server does not support the schema keyword `{key}`; remove or correct it");
+        converter.error_about(at, key, message);
     }
 }
 
@@ -247,7 +248,7 @@ fn validate_types_of_keywords(converter: &mut Converter<'_>, node: &Node, at: &L
     ] {
         for key in keywords.iter().filter(|key| node.contains_key(**key) && !types.contains(&found)) {
             let message = format!("`{key}` applies to {instead}, and this is of type {found}; remove it");
-            converter.error(at, message);
+            converter.error_about(at, key, message);
         }
     }
 }

@@ -4,7 +4,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kubewright_core::{CrdSchema, DeepCopy, Object};
 use serde::{Deserialize, Serialize};
 
-/// A case.
+#[doc = include_str!("r17.md")]
 #[derive(Clone, Debug, DeepCopy, CrdSchema, Object)]
 #[k8s(scope = "Namespaced")]
 pub struct Page {

@@ -76,7 +76,7 @@ const CRATES: [Layers; 11] = [
         "crates/kubewright-codegen",
         &[
             &["crates", "names", "parallel", "diagnostic", "layout", "schema_path"],
-            &["api", "output"],
+            &["api", "output", "snippet"],
             &["apply", "crd", "explain"],
             &["emit", "docs", "import", "policy"],
             &["generate"],

@@ -7,7 +7,10 @@ use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor}
 use serde_json::{Map, Number, Value};
 use serde_saphyr::{Location, Options, Spanned, budget, options};
 
-use crate::{crd, diagnostic::Diagnostic};
+use crate::{
+    crd,
+    diagnostic::{Diagnostic, RustItem},
+};
 
 /// The stack of the parser. Each level of a document uses about 30 kB in a debug build.
 const STACK_BYTES: usize = 64 << 20;
@@ -110,7 +113,7 @@ impl Converter<'_> {
     }
 
     fn warn(&mut self, item: String, line: u64, message: String) {
-        self.warnings.push(Diagnostic { item, location: Some(format!("{}:{line}", self.source)), message });
+        self.warnings.push(RustItem::in_line(item, self.source, line).diagnostic(message));
     }
 }
 

@@ -11,7 +11,10 @@ use super::{
     item::{Fields, fields, item_docs},
     scope::Scope,
 };
-use crate::{crd::overrides, names::ident};
+use crate::{
+    crd::{conventions, overrides},
+    names::ident,
+};
 
 /// Returns the type of a kind with the functions of its defaults, and its list if the derive would generate another one.
 pub(super) fn items(kind: &Kind, item: usize, scope: &Scope<'_>) -> Vec<TokenStream> {
@@ -137,6 +140,7 @@ fn k8s(kind: &Kind, type_name: &Ident) -> Vec<TokenStream> {
     let is_unconverted = kind.storage && kind.definition_patch.pointer("/spec/conversion").is_none();
     keys.extend(is_unconverted.then(|| quote!(conversion(none = "as in the imported definition"))));
     keys.extend(subresources(kind));
+    keys.extend(allowed(kind));
     keys.extend(list_of("selectable_fields", &kind.selectable));
     let pairs = |pairs: &[(String, String)]| pairs.iter().map(|(key, value)| format!("{key}={value}")).collect();
     let (annotations, labels): (Vec<String>, Vec<String>) = (pairs(&kind.annotations), pairs(&kind.labels));
@@ -163,6 +167,13 @@ fn subresources(kind: &Kind) -> Option<TokenStream> {
     });
     let all: Vec<TokenStream> = status.into_iter().chain(scale).collect();
     (!all.is_empty()).then(|| quote!(subresource(#(#all),*)))
+}
+
+/// Returns `allow(..)` for a status that the generator warns about.
+fn allowed(kind: &Kind) -> Option<TokenStream> {
+    let name = conventions::status_warning(kind.status, &kind.schema)?;
+    let name = format_ident!("{name}");
+    Some(quote!(allow(#name)))
 }
 
 fn column(column: &Column) -> TokenStream {
