@@ -3,7 +3,6 @@
 pub(crate) mod depth;
 pub(crate) mod endpoint;
 pub(crate) mod error;
-pub(crate) mod field_order;
 pub(crate) mod go;
 pub(crate) mod kind;
 pub(crate) mod memory;

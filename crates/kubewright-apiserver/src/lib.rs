@@ -99,7 +99,7 @@
 //!
 //! JSON and YAML are nested up to 127 levels, where the real server accepts 10,000. Invalid Unicode in JSON is replaced
 //! by U+FFFD, as there. An object with its managed fields is about five levels deeper, so that one of more than 122
-//! levels cannot be sent back with them. Fields of built-in kinds are in the order of kube-apiserver's Go types.
+//! levels cannot be sent back with them.
 //!
 //! In addition, nothing that a request computes is much larger than its body and the object, where the real server can
 //! run out of memory: aliases in YAML add at most 400,000 nodes and text of 6 MiB, defaults at most 3 MiB, errors are

@@ -2,8 +2,6 @@
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceSubresourceScale;
 
-use crate::api::field_order::FieldOrder;
-
 /// The paths of the fields that `/scale` reads and writes.
 pub(crate) type ScalePaths = CustomResourceSubresourceScale;
 
@@ -29,8 +27,6 @@ pub(crate) struct Kind {
     pub(crate) storage_group: String,
     /// Whether the kind is defined by a CustomResourceDefinition.
     pub(crate) is_custom: bool,
-    /// The order of the fields of an object in JSON.
-    pub(crate) field_order: FieldOrder,
 }
 
 impl Kind {

@@ -6,17 +6,13 @@ use std::{
 };
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
-use serde::{Serialize, Serializer, ser::SerializeMap};
+use serde::{Serialize, Serializer};
 use serde_json::{
     Map, Value,
     value::{RawValue, to_raw_value},
 };
 
-use crate::api::{
-    field_order::{FieldOrder, StructMetadata},
-    kind::Kind,
-    memory,
-};
+use crate::api::{kind::Kind, memory};
 
 const STRING_KEYS: &str = "metadata and JSON values have string keys";
 const PARTIAL_OBJECT_METADATA: &str = "PartialObjectMetadata";
@@ -46,18 +42,6 @@ pub(crate) struct Object {
     pub(crate) body: Map<String, Value>,
     pub(crate) written: Written,
     encoded: EncodedFields,
-    /// The order in which the fields are encoded once. It is not part of the state.
-    order: DefaultOrder,
-}
-
-/// The order of the kind in whose representation an object is stored.
-#[derive(Debug, Clone, Copy, Default)]
-struct DefaultOrder(FieldOrder);
-
-impl PartialEq for DefaultOrder {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
 }
 
 /// The version in which an object was written, for kinds with versions.
@@ -110,18 +94,6 @@ impl Object {
         object
     }
 
-    /// Returns the object with the order in which its fields are encoded once.
-    pub(crate) fn with_order(mut self, order: FieldOrder) -> Self {
-        self.set_order(order);
-        self
-    }
-
-    /// Sets the order in which the fields are encoded once.
-    pub(crate) fn set_order(&mut self, order: FieldOrder) {
-        self.order = DefaultOrder(order);
-        self.encoded = EncodedFields::default();
-    }
-
     /// Decodes an object from JSON. Unknown metadata fields are dropped.
     ///
     /// # Errors
@@ -146,28 +118,20 @@ impl Object {
     }
 
     /// Returns the encodable representation of a stored object: with its type, or without it, as for items of lists of
-    /// built-in kinds. Its fields are encoded once, unless the order is that of another kind.
-    pub(crate) fn encodable<'a>(&'a self, type_meta: Option<(&'a str, &'a str)>, order: FieldOrder) -> Encodable<'a> {
-        let fields =
-            if order == self.order.0 { Cow::Borrowed(self.encoded_fields()) } else { Cow::Owned(self.fields(order)) };
+    /// built-in kinds. Its fields are encoded once.
+    pub(crate) fn encodable<'a>(&'a self, type_meta: Option<(&'a str, &'a str)>) -> Encodable<'a> {
         Encodable {
             api_version: type_meta.map(|(api_version, _)| api_version.into()),
             kind: type_meta.map(|(_, kind)| kind),
-            fields,
-            order,
+            fields: Cow::Borrowed(self.encoded_fields()),
         }
     }
 
     fn encoded_fields(&self) -> &Fields {
-        self.encoded.0.get_or_init(|| self.fields(self.order.0))
-    }
-
-    fn fields(&self, order: FieldOrder) -> Fields {
-        let fields = order.fields(&self.body).into_iter();
-        Fields {
-            metadata: encoded_metadata(&self.metadata, order),
-            body: fields.map(|(name, value)| (name.clone(), to_raw_value(&value).expect(STRING_KEYS))).collect(),
-        }
+        self.encoded.0.get_or_init(|| {
+            let field = |(name, value): (&String, &Value)| (name.clone(), to_raw_value(value).expect(STRING_KEYS));
+            Fields { metadata: encoded_metadata(&self.metadata), body: self.body.iter().map(field).collect() }
+        })
     }
 
     /// Returns an estimate of the memory of the object, with its JSON.
@@ -186,7 +150,7 @@ impl Object {
     /// Returns the persisted representation: with the name of its version, for kinds with versions.
     #[cfg(feature = "data-dir")]
     pub(crate) fn persisted(&self) -> Encodable<'_> {
-        let encodable = self.encodable(None, self.order.0);
+        let encodable = self.encodable(None);
         Encodable { api_version: self.written.version.as_deref().map(Cow::Borrowed), ..encodable }
     }
 
@@ -201,19 +165,17 @@ impl Object {
 
     /// Returns the `PartialObjectMetadata` of the object.
     pub(crate) fn partial_object_metadata(&self, version: MetaVersion) -> Encodable<'_> {
-        let order = FieldOrder::from_kind(MetaVersion::V1.api_version(), PARTIAL_OBJECT_METADATA);
-        let fields = Fields { metadata: encoded_metadata(&self.metadata, order), body: Vec::new() };
+        let fields = Fields { metadata: encoded_metadata(&self.metadata), body: Vec::new() };
         Encodable {
             api_version: Some(version.api_version().into()),
             kind: Some(PARTIAL_OBJECT_METADATA),
             fields: Cow::Owned(fields),
-            order,
         }
     }
 
     /// Returns the representation of an object of this kind.
     pub(crate) fn encodable_as<'a>(&'a self, kind: &'a Kind) -> Encodable<'a> {
-        let encodable = self.encodable(None, kind.field_order);
+        let encodable = self.encodable(None);
         Encodable { api_version: Some(kind.api_version().into()), kind: Some(&kind.kind), ..encodable }
     }
 
@@ -310,13 +272,8 @@ pub(crate) fn body_of(object: Value) -> Map<String, Value> {
     fields
 }
 
-/// Returns the JSON of metadata. Struct fields have the order of the struct, others are sorted.
-fn encoded_metadata(metadata: &ObjectMeta, order: FieldOrder) -> Box<RawValue> {
-    let encoded = match order {
-        FieldOrder::Sorted => to_raw_value(metadata),
-        FieldOrder::Struct(_) => to_raw_value(&StructMetadata::from(metadata)),
-    };
-    encoded.expect(STRING_KEYS)
+fn encoded_metadata(metadata: &ObjectMeta) -> Box<RawValue> {
+    to_raw_value(metadata).expect(STRING_KEYS)
 }
 
 /// The encodable representation of an [`Object`].
@@ -324,7 +281,6 @@ pub(crate) struct Encodable<'a> {
     api_version: Option<Cow<'a, str>>,
     kind: Option<&'a str>,
     fields: Cow<'a, Fields>,
-    order: FieldOrder,
 }
 
 /// The value of a root field.
@@ -340,23 +296,9 @@ impl Serialize for Encodable<'_> {
         let Fields { metadata, body } = &*self.fields;
         let api_version = self.api_version.as_deref().map(|text| ("apiVersion", Root::Text(text)));
         let kind = self.kind.map(|text| ("kind", Root::Text(text)));
-        let metadata = Some(("metadata", Root::Json(metadata)));
-        let (is_sorted, header) = match self.order {
-            FieldOrder::Sorted => (true, [api_version, kind, metadata]),
-            FieldOrder::Struct(_) => (false, [kind, api_version, metadata]),
-        };
-        let mut body = body.iter().map(|(name, value)| (name.as_str(), Root::Json(value))).peekable();
-        let mut fields = serializer.serialize_map(None)?;
-        for (name, value) in header.into_iter().flatten() {
-            while let Some((earlier, value)) = body.next_if(|(other, _)| is_sorted && *other < name) {
-                fields.serialize_entry(earlier, &value)?;
-            }
-            fields.serialize_entry(name, &value)?;
-        }
-        for (name, value) in body {
-            fields.serialize_entry(name, &value)?;
-        }
-        fields.end()
+        let metadata = ("metadata", Root::Json(metadata));
+        let body = body.iter().map(|(name, value)| (name.as_str(), Root::Json(value)));
+        serializer.collect_map(api_version.into_iter().chain(kind).chain([metadata]).chain(body))
     }
 }
 
@@ -407,27 +349,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn root_fields_have_the_order_of_the_kind() {
-        let fields =
-            json!({ "data": { "k": "v" }, "immutable": true, "metadata": { "name": "a", "labels": {} }, "z": 1 });
-        let object = Object::from_json(fields.as_object().unwrap().clone()).unwrap();
-        let text = |order| serde_json::to_string(&object.encodable(Some(("v1", "ConfigMap")), order)).unwrap();
-        let expected =
-            r#"{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a"},"immutable":true,"data":{"k":"v"},"z":1}"#;
-        assert_eq!(text(FieldOrder::from_kind("v1", "ConfigMap")), expected);
-        let expected =
-            r#"{"apiVersion":"v1","data":{"k":"v"},"immutable":true,"kind":"ConfigMap","metadata":{"name":"a"},"z":1}"#;
-        assert_eq!(text(FieldOrder::Sorted), expected);
-    }
-
-    #[test]
     fn modified_clones_are_encoded_with_their_changes() {
         let fields = json!({ "metadata": { "name": "a" }, "data": { "k": "v" } });
         let object = Object::from_json(fields.as_object().unwrap().clone()).unwrap();
-        let encoded = |object: &Object| {
-            let encodable = object.encodable(Some(("v1", "ConfigMap")), FieldOrder::from_kind("v1", "ConfigMap"));
-            serde_json::to_value(encodable).unwrap()
-        };
+        let encoded = |object: &Object| serde_json::to_value(object.encodable(Some(("v1", "ConfigMap")))).unwrap();
         assert_eq!(encoded(&object), object.to_json("v1", "ConfigMap"));
         let mut copy = object.clone();
         copy.body.insert("data".to_owned(), json!({}));

@@ -15,7 +15,6 @@ use serde_json::{Map, Value};
 use crate::{
     api::{
         error::{ApiError, Result},
-        field_order::FieldOrder,
         go,
         kind::{Kind, ScalePaths, group_version, qualified},
         object::{Object, Stored},
@@ -99,7 +98,6 @@ impl Resource {
             selectable: owned(facts.strategy.selectable),
             storage_group: facts.storage_group.to_owned(),
             is_custom: false,
-            field_order: FieldOrder::from_kind(&group_version(facts.group, facts.version), facts.kind),
         };
         Self { names, strategy: &facts.strategy, source: Source::BuiltIn(facts), conversions: None }
     }
@@ -124,7 +122,6 @@ impl Resource {
             selectable: version.selectable_fields.iter().flatten().map(selectable_path).collect(),
             storage_group: spec.group.clone(),
             is_custom: true,
-            field_order: FieldOrder::Sorted,
         };
         static STRATEGY: Strategy = Strategy::CUSTOM_RESOURCE;
         let custom = CustomResource {
@@ -229,7 +226,7 @@ impl Resource {
         let mut object = Object::clone(stored);
         (conversion.from_storage)(&mut object);
         self.default_built_in(&mut object.body);
-        Arc::new(object.with_order(self.field_order))
+        Arc::new(object)
     }
 
     /// Returns whether this is the same version of the same definition, or the same built-in kind.
@@ -325,7 +322,6 @@ impl Resource {
         }
         object.body.values_mut().for_each(go::normalize_numbers);
         self.default_built_in(&mut object.body);
-        object.set_order(self.field_order);
         if let Some(conversion) = self.conversion() {
             (conversion.to_storage)(object);
         }

@@ -119,7 +119,7 @@ impl ApiResponse {
     }
 
     fn encoded(code: StatusCode, request: &ResourceRequest, value: &impl Serialize) -> Self {
-        Self::Content(code, request.encoding.write_struct(value))
+        Self::Content(code, request.encoding.write(value))
     }
 
     /// Encodes the HTTP response. Responses that are not objects of a resource have the given encoding.
@@ -127,9 +127,7 @@ impl ApiResponse {
         match self {
             Self::Content(code, content) => response(code, content.media_type, full(content.bytes)),
             Self::Objects(code, objects) => Self::Content(code, objects.encode()).into_response(shared, encoding),
-            Self::Value(code, value) => {
-                Self::Content(code, encoding.write_struct(&value)).into_response(shared, encoding)
-            }
+            Self::Value(code, value) => Self::Content(code, encoding.write(&value)).into_response(shared, encoding),
             Self::Error(status) => error_response(&status, encoding),
             Self::Text(code, text) => response(code, "text/plain; charset=utf-8", full(text.into_owned())),
             Self::Empty(code) => {
@@ -217,7 +215,7 @@ fn truncate_warning(warning: &str) -> &str {
 }
 
 fn error_response(status: &Status, encoding: Encoding) -> Response<Body> {
-    let content = encoding.write_struct(status);
+    let content = encoding.write(status);
     let mut response = response(code(status), content.media_type, full(content.bytes));
     if let Some(seconds) = status.details.as_ref().and_then(|details| details.retry_after_seconds) {
         response.headers_mut().insert(RETRY_AFTER, seconds.into());

@@ -11,10 +11,7 @@ use http::{
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-use crate::{
-    api::field_order::FieldOrder,
-    response::body::{Body, full, response},
-};
+use crate::response::body::{Body, full, response};
 
 /// The lifetime of a document that is requested by its hash.
 const IMMUTABLE_LIFETIME: SignedDuration = SignedDuration::from_hours(365 * 24);
@@ -30,12 +27,6 @@ pub(crate) struct Document {
 impl Document {
     pub(crate) fn json(value: &Value) -> Self {
         Self::new("application/json", value.to_string().into())
-    }
-
-    /// Creates a document of an object, whose fields have the order of its Go struct.
-    pub(crate) fn ordered(content_type: &'static str, object: &Value) -> Self {
-        let text = serde_json::to_vec(&FieldOrder::from_object(object).order(object));
-        Self::new(content_type, text.expect("JSON values have string keys").into())
     }
 
     pub(crate) fn new(content_type: &'static str, text: Bytes) -> Self {

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use serde::Serialize;
-use serde_json::{Value, json};
 
 use crate::{
     api::{
@@ -99,9 +98,9 @@ impl ObjectResponse {
             Representation::Object | Representation::Metadata(_) => {
                 let api_version = kind.api_version();
                 let type_meta = kind.is_custom.then_some((api_version.as_str(), kind.kind.as_str()));
-                let items = page.items.iter().map(|object| object.encodable(type_meta, kind.field_order)).collect();
+                let items = page.items.iter().map(|object| object.encodable(type_meta)).collect();
                 let list = List { kind: &kind.list_kind, api_version: &api_version, metadata, items: Some(items) };
-                if kind.is_custom { encoding.write(&SortedList::from(list)) } else { encoding.write(&list) }
+                encoding.write(&list)
             }
         }
     }
@@ -115,20 +114,4 @@ struct List<'a> {
     metadata: ListMetadata,
     /// An empty list of metadata has null items.
     items: Option<Vec<Encodable<'a>>>,
-}
-
-/// A list of a custom kind, which Go encodes as a map.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct SortedList<'a> {
-    api_version: &'a str,
-    items: Option<Vec<Encodable<'a>>>,
-    kind: &'a str,
-    metadata: Value,
-}
-
-impl<'a> From<List<'a>> for SortedList<'a> {
-    fn from(List { kind, api_version, metadata, items }: List<'a>) -> Self {
-        Self { api_version, items, kind, metadata: json!(metadata) }
-    }
 }

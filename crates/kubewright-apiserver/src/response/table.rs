@@ -17,7 +17,7 @@ pub(crate) mod scale;
 mod storage;
 mod workloads;
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::{
@@ -38,7 +38,7 @@ pub(crate) struct Table<'a> {
     api_version: &'static str,
     metadata: ListMetadata,
     /// Only the first table of a watch has column definitions.
-    column_definitions: Option<Vec<ColumnDefinition>>,
+    column_definitions: Option<Vec<Value>>,
     rows: Option<Vec<TableRow<'a>>>,
 }
 
@@ -46,31 +46,8 @@ pub(crate) struct Table<'a> {
 struct TableRow<'a> {
     cells: Vec<Value>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    conditions: Vec<RowCondition>,
+    conditions: Vec<Value>,
     object: Option<Encodable<'a>>,
-}
-
-/// The definition of a column.
-struct ColumnDefinition(Value);
-
-impl Serialize for ColumnDefinition {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        in_order(&self.0, &["name", "type", "format", "description", "priority"], serializer)
-    }
-}
-
-/// A condition of a row.
-struct RowCondition(Value);
-
-impl Serialize for RowCondition {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        in_order(&self.0, &["type", "status", "reason", "message"], serializer)
-    }
-}
-
-/// Encodes the fields of an object in the order of these names.
-fn in_order<S: Serializer>(object: &Value, names: &[&str], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_map(names.iter().filter_map(|name| Some((name, object.get(name)?))))
 }
 
 impl<'a> Table<'a> {
@@ -116,7 +93,6 @@ impl<'a> Table<'a> {
         column_definitions: Option<Vec<Value>>,
         rows: Option<Vec<TableRow<'a>>>,
     ) -> Self {
-        let column_definitions = column_definitions.map(|all| all.into_iter().map(ColumnDefinition).collect());
         Self { kind: "Table", api_version: options.version.api_version(), metadata, column_definitions, rows }
     }
 }
@@ -137,7 +113,6 @@ fn row<'a>(kind: &'a Resource, options: TableOptions, object: &'a Object) -> Tab
         None => built_in::cells(&resource, &row).unwrap_or_else(|| vec![json!(object.name()), row.created_at()]),
     };
     let conditions = if resource == "pods" { pods::conditions(&row) } else { Vec::new() };
-    let conditions = conditions.into_iter().map(RowCondition).collect();
     let object = match options.include {
         IncludeObject::None => None,
         IncludeObject::Metadata => Some(object.partial_object_metadata(options.version)),

@@ -71,7 +71,6 @@ fn create_priority(state: &mut State, kind: &Resource, (name, value, description
     kind.default_built_in(&mut class.body);
     managed_fields::track(Author::server(kind, &Endpoint::Main), None, &mut class);
     metadata::fill_system_fields(kind.strategy.generation, &mut class);
-    class.set_order(kind.field_order);
     state.store.put(priority_class::RESOURCE, class);
 }
 
@@ -85,7 +84,6 @@ fn create_namespaces(state: &mut State) {
         managed_fields::track(Author::server(&kind, &Endpoint::Main), None, &mut namespace);
         metadata::fill_system_fields(kind.strategy.generation, &mut namespace);
         namespace::prepare_create(&mut namespace);
-        namespace.set_order(kind.field_order);
         state.store.put("namespaces", namespace);
     }
 }

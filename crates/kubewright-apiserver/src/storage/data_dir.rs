@@ -25,7 +25,6 @@ use serde_json::{Map, Value};
 
 use crate::{
     api::object::Object,
-    resource::registry::Registry,
     storage::{
         state::Persistence,
         store::{Event, Store},
@@ -125,15 +124,12 @@ fn restore(database: &Database, store: &mut Store) -> Result<bool, Box<dyn std::
         (number(VERSION)?, number(RESERVED)?)
     };
     transaction.commit()?;
-    let registry = Registry::new();
     let objects = database.begin_read()?.open_table(OBJECTS)?;
     for entry in objects.iter()? {
         let (key, json) = entry?;
         let resource = key.value().split(SEPARATOR).next().unwrap_or_default().to_owned();
         let fields = fields(json.value())?;
-        let order = registry.of_resource(&resource).map(|kind| kind.field_order).unwrap_or_default();
-        let object = Object::from_persisted(fields)?;
-        store.restore(&resource, object.with_order(order));
+        store.restore(&resource, Object::from_persisted(fields)?);
     }
     store.continue_from(first_version(version.unwrap_or_default(), reserved.unwrap_or_default()));
     Ok(version.is_some())

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{api::field_order::FieldOrder, wire::protobuf};
+use crate::wire::protobuf;
 
 /// The encoding of values.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -60,19 +60,9 @@ impl Encoding {
         }
     }
 
-    /// Encodes an object that is no object of a resource. In JSON, its fields have the order of its Go struct.
-    pub(crate) fn write_struct(self, object: &impl Serialize) -> Content {
-        let object = as_value(object);
-        match self {
-            Self::Json => self.write(&FieldOrder::from_object(&object).order(&object)),
-            Self::Yaml | Self::Protobuf => self.write(&object),
-        }
-    }
-
     /// Encodes an error as an event of a watch.
     pub(crate) fn error_event(self, status: &impl Serialize) -> Bytes {
-        let status = as_value(status);
-        self.event("ERROR", &FieldOrder::from_object(&status).order(&status))
+        self.event("ERROR", status)
     }
 
     /// Encodes an event of a watch: as a JSON line, or as a length-prefixed protobuf frame.

@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 
 use crate::{
     answers::Answer,
-    json_order,
     normalize::{Normalizer, at},
     topic::{Check, Step},
 };
@@ -24,7 +23,6 @@ struct Response {
     headers: BTreeMap<String, String>,
     /// JSON, the events of a watch, or text.
     body: Value,
-    text: String,
 }
 
 /// Sends the requests of a check and returns the normalized answers. Each attempt has a dedicated namespace.
@@ -127,9 +125,8 @@ async fn send(
     let headers: BTreeMap<String, String> = compared.collect();
     let body = response.into_body().collect_bytes().await?;
     let media_type = headers.get("content-type").map(String::as_str).unwrap_or_default();
-    let text = String::from_utf8_lossy(&body).into_owned();
-    let body = decode(path, media_type, &text);
-    Ok(Response { code, headers, body, text })
+    let body = decode(path, media_type, &String::from_utf8_lossy(&body));
+    Ok(Response { code, headers, body })
 }
 
 /// Returns the body of a request.
@@ -168,7 +165,7 @@ fn is_periodic_bookmark(event: &Value) -> bool {
 }
 
 fn answer(step: &Step, response: Response, normalizer: &mut Normalizer) -> Answer {
-    let mut body = if step.with.order { json!(json_order::field_names(&response.text)) } else { response.body };
+    let mut body = response.body;
     normalizer.normalize(&mut body, step.with.managed);
     if !step.with.show.is_empty() {
         let shown = step.with.show.iter().map(|field| (field.clone(), at(&body, field).cloned().unwrap_or_default()));

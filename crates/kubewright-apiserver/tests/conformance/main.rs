@@ -14,7 +14,6 @@ mod answers;
 mod check;
 mod differences;
 mod json_diff;
-mod json_order;
 mod normalize;
 mod servers;
 mod topic;

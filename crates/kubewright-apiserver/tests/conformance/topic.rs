@@ -51,8 +51,6 @@ pub(crate) struct With {
     pub(crate) silent: bool,
     /// Managed fields are compared, too.
     pub(crate) managed: bool,
-    /// The order of the fields is compared in place of their values.
-    pub(crate) order: bool,
 }
 
 #[derive(Deserialize)]

@@ -40,7 +40,7 @@ pub(crate) fn groups(kinds: &Registry) -> Result<Value> {
 
 /// Returns aggregated discovery as a document.
 pub(crate) fn document(value: &Value) -> Document {
-    Document::ordered(MEDIA_TYPE, value)
+    Document::new(MEDIA_TYPE, value.to_string().into())
 }
 
 fn list(items: Vec<Value>) -> Value {

@@ -5,10 +5,7 @@ use serde_json::{Value, json};
 
 use super::create_object;
 use crate::{
-    api::{
-        field_order::FieldOrder,
-        object::{Object, now},
-    },
+    api::object::{Object, now},
     resource::service_allocation::{API_SERVER_ADDRESS, RANGE},
     storage::state::State,
 };
@@ -101,7 +98,7 @@ fn create_component(state: &mut State, name: &str, address: Option<&str>) {
         }),
     };
     if state.store.get(COMPONENTS, "", name).is_none() {
-        let mut component = Object::default().with_order(FieldOrder::from_kind("v1", "ComponentStatus"));
+        let mut component = Object::default();
         component.metadata.name = Some(name.to_owned());
         component.body.insert("conditions".to_owned(), json!([condition]));
         state.store.put(COMPONENTS, component);
