@@ -112,8 +112,7 @@
 //! `serve::Limits`) and objects in a data directory (`Builder::build_on`);
 //! `program` adds a program that serves real kubectl: `cargo run -p kubewright-apiserver --features program -- --port 0
 //! --write-kubeconfig FILE [--data-dir
-//! DIR]`. Discovery, OpenAPI and health checks are served with and without the features, and `/metrics` with them:
-//! requests, watches and objects under the names of kube-apiserver, as OpenMetrics text. The program serves HTTPS and
+//! DIR]`. Discovery, OpenAPI and health checks are served with and without the features. The program serves HTTPS and
 //! authenticates requests (`serve::serve_tls`), unless it has the option `--insecure`; the kubeconfig has the
 //! credentials of an administrator.
 //!

@@ -6,6 +6,4 @@ pub(crate) mod bootstrap;
 pub(crate) mod builder;
 pub(crate) mod dispatch;
 #[cfg(feature = "serve")]
-pub(crate) mod metrics;
-#[cfg(feature = "serve")]
 pub mod serve;

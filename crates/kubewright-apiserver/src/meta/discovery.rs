@@ -60,9 +60,6 @@ pub(crate) fn paths(kinds: &Registry) -> Value {
         ["/api", "/api/v1", "/apis", "/apis/", "/openapi/v2", "/openapi/v3", "/openapi/v3/", "/version"]
             .map(str::to_owned)
             .into();
-    if cfg!(feature = "serve") {
-        paths.insert("/metrics".to_owned());
-    }
     for group in group_names(kinds) {
         paths.insert(format!("/apis/{group}"));
         paths.extend(versions_of(kinds, group).into_iter().map(|version| format!("/apis/{group}/{version}")));

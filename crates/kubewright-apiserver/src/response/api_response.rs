@@ -23,8 +23,7 @@ use crate::{
         body::{Body, full, response},
         document::DocumentResponse,
         objects::ObjectResponse,
-        table,
-        watch::{self, EventCounter},
+        table, watch,
     },
     storage::shared::SharedState,
     wire::{
@@ -167,18 +166,10 @@ impl From<TooLargeResourceVersion> for ApiResponse {
     }
 }
 
-/// Returns the response to a watch, with the [`EventCounter`] of its body as an extension.
 fn watch_response(watch: Watch, shared: Arc<SharedState>) -> Response<Body> {
     let media_type = watch.encoding.stream_media_type();
-    let counter = EventCounter::default();
-    let sent = counter.clone();
-    let frames = watch::frames(watch, shared).map(move |frame| {
-        sent.add(frame.events());
-        Ok(http_body::Frame::data(frame.into_bytes()))
-    });
-    let mut response = response(StatusCode::OK, media_type, StreamBody::new(frames).boxed_unsync());
-    response.extensions_mut().insert(counter);
-    response
+    let frames = watch::frames(watch, shared).map(|frame| Ok(http_body::Frame::data(frame.into_bytes())));
+    response(StatusCode::OK, media_type, StreamBody::new(frames).boxed_unsync())
 }
 
 fn add_warnings(mut response: Response<Body>, warnings: &[String]) -> Response<Body> {

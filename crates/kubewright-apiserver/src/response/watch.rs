@@ -1,12 +1,6 @@
 //! Encodes the events of watches as JSON lines or protobuf frames.
 
-use std::{
-    mem,
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-};
+use std::{mem, sync::Arc};
 
 use bytes::Bytes;
 use futures::Stream;
@@ -30,22 +24,6 @@ pub(crate) fn frames(watch: Watch, shared: Arc<SharedState>) -> impl Stream<Item
         shared: shared.clone(),
     };
     watch.frames(shared, move |event| encoder.encode(event))
-}
-
-/// The number of events in the frames of a watch, shared by its stream and an observer.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct EventCounter(Arc<AtomicUsize>);
-
-impl EventCounter {
-    pub(crate) fn add(&self, events: usize) {
-        self.0.fetch_add(events, Ordering::Relaxed);
-    }
-
-    /// Returns the number of events since the last call.
-    #[cfg(feature = "serve")]
-    pub(crate) fn take(&self) -> usize {
-        self.0.swap(0, Ordering::Relaxed)
-    }
 }
 
 /// Encodes the events of one watch.

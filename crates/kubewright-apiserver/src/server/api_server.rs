@@ -18,6 +18,8 @@ use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 use tower::BoxError;
 
+#[cfg(feature = "serve")]
+use crate::storage::shared::SharedState;
 use crate::{
     api::{
         error::{ApiError, Result},
@@ -40,11 +42,6 @@ use crate::{
     storage::state::State,
     wire::{MAX_BODY_BYTES, content::Encoding, negotiation},
 };
-#[cfg(feature = "serve")]
-use crate::{
-    server::metrics::{self, Metrics},
-    storage::shared::SharedState,
-};
 
 /// The maximum time that a request waits for a resource version that is larger than the current one.
 const MAX_WAIT: Duration = Duration::from_secs(3);
@@ -59,8 +56,6 @@ pub struct ApiServer {
     identity: Identity,
     /// Sends requests to webhooks.
     webhooks: Arc<WebhookClient>,
-    #[cfg(feature = "serve")]
-    metrics: Arc<Metrics>,
 }
 
 /// The function that sends requests to webhooks, if there is one.
@@ -86,8 +81,6 @@ impl ApiServer {
             documents: Arc::default(),
             identity,
             webhooks: Arc::default(),
-            #[cfg(feature = "serve")]
-            metrics: Arc::new(Metrics::new()),
         }
     }
 
@@ -265,34 +258,21 @@ impl ApiServer {
 
     pub(crate) async fn respond(self, request: Request<kube::client::Body>) -> Response<Body> {
         let (parts, body) = request.into_parts();
-        #[cfg(feature = "serve")]
-        let measurement = self.metrics.start(&parts);
-        #[cfg(feature = "serve")]
-        let observe = |state: &State| measurement.observe(state);
-        #[cfg(not(feature = "serve"))]
-        let observe = |_: &State| {};
         let encoding = encoding_of(&parts);
         let body = Limited::new(body, MAX_BODY_BYTES).collect().await.map(Collected::to_bytes);
         let response = match body {
-            Ok(body) => self.handle(&parts, body, &observe).await,
+            Ok(body) => self.handle(&parts, body).await,
             Err(error) if error.is::<LengthLimitError>() => {
                 ApiError::entity_too_large(&format!("limit is {MAX_BODY_BYTES}")).into()
             }
             Err(error) => ApiError::bad_request(format!("the request body could not be read: {error}")).into(),
         };
-        #[cfg(feature = "serve")]
-        if !measurement.is_observed() {
-            measurement.observe(&self.state.lock());
-        }
         let response = response.into_response(Arc::clone(self.state.shared()), encoding);
-        #[cfg(feature = "serve")]
-        let response = measurement.finish(response);
         if parts.method == http::Method::HEAD { response.map(|_| Body::default()) } else { response }
     }
 
     /// Handles a request. A read of a resource version that is larger than the current one waits for that version.
-    /// `observe` is called with the state before each attempt.
-    async fn handle(&self, parts: &Parts, body: Bytes, observe: &(impl Fn(&State) + Sync)) -> ApiResponse {
+    async fn handle(&self, parts: &Parts, body: Bytes) -> ApiResponse {
         let mut notified = None;
         let deadline = Instant::now() + MAX_WAIT;
         let credentials = match self.identity.credentials(parts) {
@@ -300,7 +280,7 @@ impl ApiServer {
             Err(error) => return error.into(),
         };
         loop {
-            let error = match self.attempt(&credentials, parts, body.clone(), observe).await {
+            let error = match self.attempt(&credentials, parts, body.clone()).await {
                 Err(ApiError::TooLargeResourceVersion(error)) => error,
                 outcome => return outcome.unwrap_or_else(ApiResponse::from),
             };
@@ -326,39 +306,22 @@ impl ApiServer {
         Some(response.into_response(self.shared(), encoding_of(parts)))
     }
 
-    async fn attempt(
-        &self,
-        credentials: &Credentials,
-        parts: &Parts,
-        body: Bytes,
-        observe: &impl Fn(&State),
-    ) -> Result<ApiResponse> {
-        match self.dispatch(credentials, parts, body, observe)? {
+    async fn attempt(&self, credentials: &Credentials, parts: &Parts, body: Bytes) -> Result<ApiResponse> {
+        match self.dispatch(credentials, parts, body)? {
             Dispatched::Response(response) => Ok(response),
             Dispatched::Resource(request) => dispatch::perform(&self.state, &parts.method, &request).await,
         }
     }
 
     /// Admits a request, and handles it if it is not for a resource.
-    fn dispatch(
-        &self,
-        credentials: &Credentials,
-        parts: &Parts,
-        body: Bytes,
-        observe: &impl Fn(&State),
-    ) -> Result<Dispatched> {
+    fn dispatch(&self, credentials: &Credentials, parts: &Parts, body: Bytes) -> Result<Dispatched> {
         let input = Input::parse(parts, body);
         let webhooks = self.webhooks.0.lock().clone().map(Webhooks::new);
         let mut state = self.state.lock();
-        observe(&state);
         if !input.is_health_check() {
             state.check()?;
         }
         let user = access::admit(&mut state, credentials, parts)?;
-        #[cfg(feature = "serve")]
-        if parts.uri.path() == metrics::PATH && parts.method == http::Method::GET {
-            return Ok(Dispatched::Response(self.metrics.respond(&state)));
-        }
         dispatch::dispatch(&mut state, &mut self.documents.lock(), &user, parts, input, webhooks)
     }
 }

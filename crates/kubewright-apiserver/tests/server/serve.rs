@@ -5,7 +5,6 @@ mod failing_disk;
 mod limits;
 #[cfg(target_os = "linux")]
 mod memory;
-mod metrics;
 mod program;
 mod restarts;
 mod sockets;

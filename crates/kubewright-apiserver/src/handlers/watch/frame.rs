@@ -28,11 +28,6 @@ impl Frame {
         self.events.is_empty()
     }
 
-    /// Returns the number of events.
-    pub(crate) fn events(&self) -> usize {
-        self.events.len()
-    }
-
     /// Returns the joined events. A single event is not copied.
     pub(crate) fn into_bytes(mut self) -> Bytes {
         if self.events.len() == 1 {
@@ -59,9 +54,9 @@ mod tests {
     #[test]
     fn the_number_and_the_size_of_the_events_are_bounded() {
         let many = filled(b"event\n");
-        assert_eq!((many.events(), many.into_bytes().len()), (MAX_EVENTS, 6 * MAX_EVENTS));
+        assert_eq!((many.events.len(), many.into_bytes().len()), (MAX_EVENTS, 6 * MAX_EVENTS));
         let large = filled(&[b'x'; FULL_BYTES / 2 + 1]);
-        assert_eq!((large.events(), large.into_bytes().len()), (2, FULL_BYTES + 2));
+        assert_eq!((large.events.len(), large.into_bytes().len()), (2, FULL_BYTES + 2));
     }
 
     #[test]
