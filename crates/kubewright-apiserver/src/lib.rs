@@ -64,7 +64,8 @@
 //!   roles ([`Builder::collects_garbage`]): nothing creates the pods of a Deployment or writes another status.
 //! - Services: cluster IPs outside `10.0.0.0/16` and IPv6. Their `IPAddress` objects do not exist, and a `ServiceCIDR`
 //!   adds no addresses. The service account of a Pod (the `ServiceAccount` admission plugin) is not set.
-//! - Aggregated API servers: an `APIService` that refers to a service is stored, and its version is not served.
+//! - Aggregated API servers: an `APIService` is stored without validation and without an effect. Those of the served
+//!   versions do not exist.
 //! - Certificates are not parsed. In `autoscaling/v1`, the annotations for metrics other than that of the CPU have the
 //!   representation of version 2.
 //! - Validation beyond the schemas covers the most common errors: containers, probes, volumes and mounts, strategies,

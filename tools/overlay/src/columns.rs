@@ -16,6 +16,9 @@ const TABLE: &str = "application/json;as=Table;v=v1;g=meta.k8s.io";
 /// The columns whose descriptions most kinds share, with the marks that stand for these descriptions.
 const SHARED: [(&str, &str); 2] = [("Name", "=name"), ("Age", "=age")];
 
+/// Resources for which the in-memory API server has the default columns.
+const DEFAULT_COLUMNS: [&str; 1] = ["apiservices.apiregistration.k8s.io"];
+
 /// Returns the contents of the file: its origin, the two shared descriptions, and the columns of each resource
 /// (`plural.group`) in the preferred version of its group. Resources with the default columns are omitted.
 ///
@@ -32,7 +35,7 @@ pub fn columns(kubeconfig: &Path) -> Result<String> {
             let table = get(&client, &format!("{path}?limit=1"), TABLE).await?;
             let columns =
                 table["columnDefinitions"].as_array().cloned().with_context(|| format!("{path} returned no table"))?;
-            if has_custom_columns(&columns) {
+            if has_custom_columns(&columns) && !DEFAULT_COLUMNS.contains(&resource.as_str()) {
                 tables.insert(resource, columns);
             }
         }

@@ -6,7 +6,7 @@ use parking_lot::{Mutex, MutexGuard};
 
 use crate::{
     api::error::Result,
-    controllers::{api_services, garbage_collector::GarbageCollector, resource_quota, role_aggregation},
+    controllers::{garbage_collector::GarbageCollector, resource_quota, role_aggregation},
     storage::{shared::SharedState, state::State, store::Event},
 };
 
@@ -73,11 +73,9 @@ impl ControlledState {
         Ok(outcome)
     }
 
-    /// Registers the versions of definitions, updates quotas and aggregates cluster roles after these changes, and
-    /// returns all changes. Like the garbage collector, the last two are controllers of kube-controller-manager.
+    /// Updates quotas and aggregates cluster roles after these changes, and returns all changes. Like the garbage
+    /// collector, both are controllers of kube-controller-manager.
     fn run_controllers(&self, state: &mut State, mut changes: Vec<Arc<Event>>) -> Vec<Arc<Event>> {
-        api_services::sync(state, &changes);
-        changes.extend(state.store.take_events());
         if self.collector.is_none() {
             return changes;
         }

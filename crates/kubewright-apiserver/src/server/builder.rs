@@ -9,7 +9,7 @@ use crate::{
         service_accounts::{DEFAULT_ISSUER, TokenIssuer},
         signing_key::SigningKey,
     },
-    controllers::{api_services, garbage_collector::GarbageCollector, role_aggregation},
+    controllers::{garbage_collector::GarbageCollector, role_aggregation},
     server::{
         api_server::ApiServer,
         bootstrap::{self, control_plane, default_roles, flow_control},
@@ -161,7 +161,6 @@ impl Builder {
         flow_control::create(&mut state);
         self.create_default_roles(&mut state);
         definitions::install_all(&mut state);
-        api_services::create(&mut state);
         let changes = state.store.take_events();
         state
             .persist(&changes)
@@ -177,7 +176,6 @@ impl Builder {
         control_plane::create(&mut state);
         flow_control::create(&mut state);
         self.create_default_roles(&mut state);
-        api_services::create(&mut state);
         state.store.take_events();
         self.start(state)
     }

@@ -76,13 +76,15 @@ async fn a_service_has_no_address_object() {
 
 #[tokio::test]
 async fn the_version_of_an_aggregated_server_is_not_served() {
+    const PATH: &str = "/apis/apiregistration.k8s.io/v1/apiservices";
     let client = client();
+    assert_eq!(get(&client, PATH).await.1["items"], json!([]));
     let spec = json!({
         "group": "metrics.example.com", "version": "v1", "groupPriorityMinimum": 100, "versionPriority": 100,
         "insecureSkipTLSVerify": true, "service": { "namespace": "default", "name": "metrics" },
     });
     let service = json!({ "metadata": { "name": "v1.metrics.example.com" }, "spec": spec });
-    create(&client, "/apis/apiregistration.k8s.io/v1/apiservices", service).await;
+    create(&client, PATH, service).await;
     assert_eq!(get(&client, "/apis/metrics.example.com/v1").await.0, 404);
 }
 

@@ -16,9 +16,7 @@ use serde_json::{Value, json};
 use super::Fields;
 
 pub(super) use autoscaler::autoscaler;
-pub(super) use cluster::{
-    limit_range, new_api_service, new_attributes_class, new_claim, new_node, new_volume, node, volume_changed,
-};
+pub(super) use cluster::{limit_range, new_attributes_class, new_claim, new_node, new_volume, node, volume_changed};
 pub(super) use devices::{resource_claim, resource_claim_template, resource_slice};
 pub(super) use pods::{cron_job, new_pod, pod, pod_changed, pod_template, template_of_pods};
 pub(super) use qos::class as quality_of_service;

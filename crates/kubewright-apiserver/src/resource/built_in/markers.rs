@@ -114,11 +114,6 @@ pub(super) const FIELDS: &[(&str, &str, Marker)] = &[
     ("admissionregistration.v1.ValidatingWebhook", "namespaceSelector", EMPTY),
     ("admissionregistration.v1.ValidatingWebhook", "objectSelector", EMPTY),
     ("admissionregistration.v1.ValidatingWebhook", "timeoutSeconds", Default("10")),
-    ("apiregistration.v1.APIService", "spec", STRUCT),
-    ("apiregistration.v1.APIService", "status", STRUCT),
-    ("apiregistration.v1.APIServiceSpec", "groupPriorityMinimum", Zero("0")),
-    ("apiregistration.v1.APIServiceSpec", "versionPriority", Zero("0")),
-    ("apiregistration.v1.ServiceReference", "port", Default("443")),
     ("apps.v1.ControllerRevision", "revision", Zero("0")),
     ("apps.v1.DaemonSet", "spec", STRUCT),
     ("apps.v1.DaemonSet", "status", STRUCT),
@@ -363,7 +358,6 @@ const NULL: Marker = Zero("null");
 
 /// Times in statuses that Go always encodes, null included.
 const TIMES: &[(&str, &[&str])] = &[
-    ("apiregistration.v1.APIServiceCondition", &["lastTransitionTime"]),
     ("apps.v1.DaemonSetCondition", &["lastTransitionTime"]),
     ("apps.v1.DeploymentCondition", &["lastTransitionTime", "lastUpdateTime"]),
     ("apps.v1.ReplicaSetCondition", &["lastTransitionTime"]),

@@ -45,7 +45,6 @@ const CELLS: &[(&str, Cells)] = &[
     ("validatingwebhookconfigurations.admissionregistration.k8s.io", |row| {
         row.with_name_and_age(vec![json!(row.count("webhooks"))])
     }),
-    ("apiservices.apiregistration.k8s.io", control_plane::api_service),
     ("controllerrevisions.apps", revision),
     ("daemonsets.apps", workloads::daemon_set),
     ("deployments.apps", workloads::deployment),

@@ -8,23 +8,6 @@ use super::{
 };
 use crate::{api::object::Object, resource::selector};
 
-pub(super) fn api_service(row: &Row<'_>) -> Vec<Value> {
-    let service = row.get("spec.service");
-    let service = match service.is_object() {
-        true => format!("{}/{}", text(&service["namespace"]), text(&service["name"])),
-        false => "Local".to_owned(),
-    };
-    let condition = row.list("status.conditions").iter().find(|condition| condition["type"] == "Available");
-    let available = condition.map_or_else(
-        || "Unknown".to_owned(),
-        |condition| match (text(&condition["status"]), text(&condition["reason"])) {
-            (status @ "True", _) | (status, "") => status.to_owned(),
-            (status, reason) => format!("{status} ({reason})"),
-        },
-    );
-    row.with_name_and_age(vec![json!(service), json!(available)])
-}
-
 pub(super) fn certificate_signing_request(row: &Row<'_>) -> Vec<Value> {
     let has = |type_: &str| row.list("status.conditions").iter().any(|condition| condition["type"] == type_);
     let mut state = if has("Denied") {

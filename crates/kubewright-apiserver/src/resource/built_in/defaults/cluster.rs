@@ -49,21 +49,6 @@ pub(in super::super) fn limit_range(range: &mut Fields) {
     }
 }
 
-/// Sets the condition of an API service that the server itself serves.
-pub(in super::super) fn new_api_service(service: &mut Object) -> Result<()> {
-    if service.field("spec.service").is_none_or(Value::is_null) {
-        let condition = json!({
-            "type": "Available",
-            "status": "True",
-            "lastTransitionTime": now(),
-            "reason": "Local",
-            "message": "Local APIServices are always available",
-        });
-        service.body.insert("status".to_owned(), json!({ "conditions": [condition] }));
-    }
-    Ok(())
-}
-
 /// Protects a new object from deletion while it is used, by its finalizer (admission plugin
 /// `StorageObjectInUseProtection`).
 fn protect(object: &mut Object, finalizer: &str) {

@@ -11,7 +11,7 @@ use k8s_openapi::{
 
 use super::CORE;
 use crate::resource::{
-    built_in::{BuiltIn, TypeInfo, defaults, rules},
+    built_in::{BuiltIn, TypeInfo, rules},
     certificate_signing_request as certificates,
     strategy::{Generation, Naming},
 };
@@ -29,9 +29,7 @@ pub(super) static ALL: [BuiltIn; 5] = [
         .cluster()
         .status()
         .naming(Naming::PathSegment)
-        .requires_resource_version()
-        .prepare_for_create(defaults::new_api_service)
-        .rules(&[rules::api_service]),
+        .requires_resource_version(),
     BuiltIn::new(
         "certificates.k8s.io",
         "CertificateSigningRequest",

@@ -1,61 +1,11 @@
-//! Validation of API services, certificate signing requests, and priority and fairness.
+//! Validation of certificate signing requests, and priority and fairness.
 
 use std::collections::BTreeSet;
 
 use kubewright_crd::names;
 
-use super::{Change, Errors, FieldValue, formats};
+use super::{Change, Errors, FieldValue};
 use crate::api::error::FieldError;
-
-/// Validates an API service, whose name is that of its version.
-pub(in crate::resource::built_in) fn api_service(change: &Change<'_>, errors: &mut Errors) {
-    let spec = FieldValue::new(change.object, "spec");
-    let (group, version) = (spec.at("group"), spec.at("version"));
-    let expected = format!("{}.{}", version.text(), group.text());
-    if change.object.name() != expected {
-        let detail = format!("must be `spec.version+\".\"+spec.group`: {expected:?}");
-        errors.push(FieldError::invalid("metadata.name", format!("{:?}", change.object.name()), detail));
-    }
-    if group.is_empty() && version.text() != "v1" {
-        errors.push(group.required("only v1 may have an empty group and it better be legacy kube"));
-    }
-    errors.extend(group.validate(names::dns_1123_subdomain));
-    errors.extend(names::dns_1035_label(version.text()).into_iter().map(|detail| version.invalid_text(detail)));
-    for (name, max) in [("groupPriorityMinimum", 20_000), ("versionPriority", 1_000)] {
-        let priority = spec.at(name);
-        if !(1..=max).contains(&priority.value.as_i64().unwrap_or_default()) {
-            errors.push(priority.invalid(format!("must be positive and less than {max}")));
-        }
-    }
-    backend(&spec, errors);
-}
-
-/// Validates the service and the certificates of an API service.
-fn backend(spec: &FieldValue<'_>, errors: &mut Errors) {
-    let (service, bundle, insecure) = (spec.at("service"), spec.at("caBundle"), spec.at("insecureSkipTLSVerify"));
-    if !service.is_set() {
-        if !bundle.is_empty() {
-            errors.push(bundle.invalid("local APIServices may not have a caBundle"));
-        }
-        if *insecure.value == true {
-            errors.push(insecure.invalid("local APIServices may not have insecureSkipTLSVerify"));
-        }
-        return;
-    }
-    for name in ["namespace", "name"] {
-        let field = service.at(name);
-        if field.is_empty() {
-            errors.push(field.required(""));
-        }
-    }
-    let port = service.at("port");
-    if !port.value.as_i64().is_some_and(formats::is_port) {
-        errors.push(port.invalid(format!("port is not valid: {}", formats::PORT_RANGE)));
-    }
-    if *insecure.value == true && !bundle.is_empty() {
-        errors.push(insecure.invalid("may not be true if caBundle is present"));
-    }
-}
 
 /// The usages of certificates, sorted.
 const USAGES: [&str; 23] = [
