@@ -27,7 +27,7 @@
 //! with `/status` and `/scale` if it declares them. Every write records field ownership in `metadata.managedFields`;
 //! server-side apply uses it together with the list and map types of the schema, and reports conflicts.
 //!
-//! Every kind that kube-apiserver 1.36 serves by default is served too, in version `v1` (autoscalers also in `v2`):
+//! The kinds that kube-apiserver 1.36 serves by default are served too, in version `v1` (autoscalers also in `v2`):
 //!
 //! | group | kinds |
 //! |---|---|
@@ -41,7 +41,6 @@
 //! | `coordination.k8s.io` | `Lease` |
 //! | `discovery.k8s.io` | `EndpointSlice` |
 //! | `events.k8s.io` | `Event` |
-//! | `flowcontrol.apiserver.k8s.io` | `FlowSchema`, `PriorityLevelConfiguration` |
 //! | `networking.k8s.io` | `IPAddress`, `Ingress`, `IngressClass`, `NetworkPolicy`, `ServiceCIDR` |
 //! | `node.k8s.io` | `RuntimeClass` |
 //! | `policy` | `PodDisruptionBudget` |
@@ -60,6 +59,7 @@
 //!
 //! # Not implemented
 //!
+//! - Kinds: `FlowSchema` and `PriorityLevelConfiguration`.
 //! - Controllers other than the garbage collector, the namespace controller, the usage of quotas and the aggregation of
 //!   roles ([`Builder::collects_garbage`]): nothing creates the pods of a Deployment or writes another status.
 //! - Services: cluster IPs outside `10.0.0.0/16` and IPv6. Their `IPAddress` objects do not exist, and a `ServiceCIDR`

@@ -16,8 +16,12 @@ const TABLE: &str = "application/json;as=Table;v=v1;g=meta.k8s.io";
 /// The columns whose descriptions most kinds share, with the marks that stand for these descriptions.
 const SHARED: [(&str, &str); 2] = [("Name", "=name"), ("Age", "=age")];
 
-/// Resources for which the in-memory API server has the default columns.
-const DEFAULT_COLUMNS: [&str; 1] = ["apiservices.apiregistration.k8s.io"];
+/// Resources that the in-memory API server does not serve, or with the default columns.
+const DEFAULT_COLUMNS: [&str; 3] = [
+    "apiservices.apiregistration.k8s.io",
+    "flowschemas.flowcontrol.apiserver.k8s.io",
+    "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io",
+];
 
 /// Returns the contents of the file: its origin, the two shared descriptions, and the columns of each resource
 /// (`plural.group`) in the preferred version of its group. Resources with the default columns are omitted.

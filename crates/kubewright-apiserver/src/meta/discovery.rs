@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// The groups of Kubernetes in the order of kube-apiserver, which is the order of `kubectl get all`.
-const BUILT_IN_GROUPS: [&str; 20] = [
+const BUILT_IN_GROUPS: [&str; 19] = [
     "apiregistration.k8s.io",
     "apps",
     "events.k8s.io",
@@ -41,7 +41,6 @@ const BUILT_IN_GROUPS: [&str; 20] = [
     "node.k8s.io",
     "discovery.k8s.io",
     "resource.k8s.io",
-    "flowcontrol.apiserver.k8s.io",
 ];
 
 /// Returns `/version`.

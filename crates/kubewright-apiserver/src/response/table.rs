@@ -53,11 +53,7 @@ struct TableRow<'a> {
 impl<'a> Table<'a> {
     /// Creates the table of a list with its metadata.
     pub(crate) fn from_list(kind: &'a Resource, options: TableOptions, page: &'a Page, metadata: ListMetadata) -> Self {
-        let mut objects: Vec<&Object> = page.items.iter().map(|object| &**object).collect();
-        if kind.group_resource() == built_in::FLOW_SCHEMAS {
-            objects.sort_by_cached_key(|object| control_plane::precedence(object));
-        }
-        let rows: Vec<TableRow<'_>> = objects.into_iter().map(|object| row(kind, options, object)).collect();
+        let rows: Vec<TableRow<'_>> = page.items.iter().map(|object| row(kind, options, object)).collect();
         // In Go, a table without specific columns has nil rows if it is empty.
         let is_nil = rows.is_empty() && !kind.is_custom && printer_columns::find(&kind.group_resource()).is_none();
         Self::new(options, metadata, Some(headers(kind)), (!is_nil).then_some(rows))

@@ -2,7 +2,6 @@
 
 pub(crate) mod control_plane;
 pub(crate) mod default_roles;
-pub(crate) mod flow_control;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde_json::{Map, Value, json};
@@ -34,12 +33,6 @@ pub(crate) fn create(state: &mut State) {
 
 /// Creates an object if it does not exist.
 fn create_object(state: &mut State, resource: &str, object: &Value) {
-    create_object_as(state, SERVER, resource, object, None);
-}
-
-/// Creates an object if it does not exist, as a manager. The status belongs to another one, whose managed fields are
-/// given.
-fn create_object_as(state: &mut State, manager: &str, resource: &str, object: &Value, status: Option<&(Value, Value)>) {
     let (Some(kind), Some(fields)) = (state.registry.of_resource(resource), object.as_object()) else {
         return;
     };
@@ -50,14 +43,8 @@ fn create_object_as(state: &mut State, manager: &str, resource: &str, object: &V
     if exists || kind.default(&mut object.body).is_err() {
         return;
     }
-    managed_fields::track(Author { manager, kind: &kind, endpoint: &Endpoint::Main }, None, &mut object);
+    managed_fields::track(Author { manager: SERVER, kind: &kind, endpoint: &Endpoint::Main }, None, &mut object);
     metadata::fill_system_fields(kind.strategy.generation, &mut object);
-    if let Some((status, entry)) = status
-        && let Ok(entry) = serde_json::from_value(entry.clone())
-    {
-        object.body.insert("status".to_owned(), status.clone());
-        object.metadata.managed_fields.get_or_insert_default().insert(0, entry);
-    }
     if kind.write(&mut object).is_ok() {
         state.store.put(resource, object);
     }

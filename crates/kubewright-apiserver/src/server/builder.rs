@@ -12,7 +12,7 @@ use crate::{
     controllers::{garbage_collector::GarbageCollector, role_aggregation},
     server::{
         api_server::ApiServer,
-        bootstrap::{self, control_plane, default_roles, flow_control},
+        bootstrap::{self, control_plane, default_roles},
     },
     storage::{
         state::State,
@@ -158,7 +158,6 @@ impl Builder {
             bootstrap::create(&mut state);
         }
         control_plane::create(&mut state);
-        flow_control::create(&mut state);
         self.create_default_roles(&mut state);
         definitions::install_all(&mut state);
         let changes = state.store.take_events();
@@ -174,7 +173,6 @@ impl Builder {
         let mut state = self.state();
         bootstrap::create(&mut state);
         control_plane::create(&mut state);
-        flow_control::create(&mut state);
         self.create_default_roles(&mut state);
         state.store.take_events();
         self.start(state)

@@ -30,7 +30,6 @@ fn valid_objects() -> Vec<(&'static str, &'static str, Value)> {
         "nodeName": "n",
         "pool": { "name": "p", "generation": 1, "resourceSliceCount": 1 },
     });
-    let flow = json!({ "priorityLevelConfiguration": { "name": "low" }, "matchingPrecedence": 7 });
     let attachment = json!({ "attacher": "d", "nodeName": "n", "source": { "persistentVolumeName": "v" } });
     vec![
         ("/api/v1/namespaces/default/podtemplates", "a", json!({ "template": pod_template() })),
@@ -41,12 +40,6 @@ fn valid_objects() -> Vec<(&'static str, &'static str, Value)> {
             json!({
                 "spec": { "group": "example.com", "version": "v2", "groupPriorityMinimum": 9, "versionPriority": 9 },
             }),
-        ),
-        ("/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas", "a", json!({ "spec": flow })),
-        (
-            "/apis/flowcontrol.apiserver.k8s.io/v1/prioritylevelconfigurations",
-            "a",
-            json!({ "spec": { "type": "Limited", "limited": { "limitResponse": { "type": "Reject" } } } }),
         ),
         (
             "/apis/networking.k8s.io/v1/ipaddresses",
@@ -118,8 +111,6 @@ async fn defaults_are_those_of_go() {
     assert!(driver["metadata"]["generation"].is_null(), "{driver}");
     let class = created("volumeattributesclasses").await;
     assert_eq!(class["metadata"]["finalizers"], json!(["kubernetes.io/vac-protection"]));
-    let level = created("prioritylevelconfigurations").await;
-    assert_eq!(level["spec"]["limited"]["nominalConcurrencyShares"], 30);
     let claim = created("resourceclaims").await;
     let request = &claim["spec"]["devices"]["requests"][0]["exactly"];
     assert_eq!((&request["allocationMode"], &request["count"]), (&json!("ExactCount"), &json!(1)));
@@ -150,14 +141,6 @@ async fn invalid_objects_are_rejected() {
             "/apis/storage.k8s.io/v1/namespaces/default/csistoragecapacities",
             json!({ "metadata": { "name": "a" } }),
             "storageClassName: Invalid value: \"\"",
-        ),
-        (
-            "/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas",
-            json!({
-                "metadata": { "name": "a" },
-                "spec": { "priorityLevelConfiguration": { "name": "low" }, "matchingPrecedence": 20_000 },
-            }),
-            "must not be greater than 10000",
         ),
     ];
     for (path, body, expected) in cases {

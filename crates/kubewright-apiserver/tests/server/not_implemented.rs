@@ -12,7 +12,8 @@ const PODS: &str = "/api/v1/namespaces/default/pods";
 const REGISTRATIONS: &str = "/apis/admissionregistration.k8s.io/v1";
 
 /// The checks below, in the order of the entries, by the first words of these.
-const CHECKED: [&str; 10] = [
+const CHECKED: [&str; 11] = [
+    "Kinds:",
     "Controllers other than",
     "Services: cluster IPs",
     "Aggregated API servers",
@@ -52,6 +53,14 @@ fn every_entry_has_a_check() {
     assert_eq!(entries.len(), CHECKED.len(), "{entries:#?}");
     for (entry, checked) in entries.into_iter().zip(CHECKED) {
         assert!(entry.starts_with(checked), "`{entry}` is not `{checked}`");
+    }
+}
+
+#[tokio::test]
+async fn some_kinds_are_not_served() {
+    let client = client();
+    for path in ["/apis/flowcontrol.apiserver.k8s.io/v1"] {
+        assert_eq!(get(&client, path).await.0, 404, "{path}");
     }
 }
 

@@ -36,7 +36,7 @@ pub(super) use bounds::{autoscaler, budget};
 pub(crate) use cluster::SYSTEM_PRIORITIES;
 pub(super) use cluster::{claim, node, priority_class, runtime_class, volume};
 pub(super) use configuration::{config_map, lease, secret};
-pub(super) use control_plane::{certificate_signing_request, flow_schema, priority_level};
+pub(super) use control_plane::certificate_signing_request;
 pub(super) use events::{event, new_event};
 use field_value::{Errors, FieldValue};
 pub(super) use ingresses::ingress;

@@ -11,9 +11,6 @@ use super::{
 /// The rows of a resource.
 type Cells = fn(&Row<'_>) -> Vec<Value>;
 
-/// The resource whose tables are sorted by precedence.
-pub(super) const FLOW_SCHEMAS: &str = "flowschemas.flowcontrol.apiserver.k8s.io";
-
 /// The resources (`plural.group`) with specific columns, by group.
 const CELLS: &[(&str, Cells)] = &[
     ("componentstatuses", control_plane::component_status),
@@ -57,8 +54,6 @@ const CELLS: &[(&str, Cells)] = &[
     ("leases.coordination.k8s.io", |row| row.with_name_and_age(vec![json!(row.text("spec.holderIdentity"))])),
     ("endpointslices.discovery.k8s.io", network::endpoint_slice),
     ("events.events.k8s.io", |row| events::event(row, &events::NEW_EVENT)),
-    (FLOW_SCHEMAS, control_plane::flow_schema),
-    ("prioritylevelconfigurations.flowcontrol.apiserver.k8s.io", control_plane::priority_level),
     ("ingressclasses.networking.k8s.io", network::ingress_class),
     ("ingresses.networking.k8s.io", network::ingress),
     ("ipaddresses.networking.k8s.io", storage::ip_address),

@@ -6,7 +6,7 @@ use super::{
     duration,
     row::{NONE, Row, UNSET, text},
 };
-use crate::{api::object::Object, resource::selector};
+use crate::resource::selector;
 
 pub(super) fn certificate_signing_request(row: &Row<'_>) -> Vec<Value> {
     let has = |type_: &str| row.list("status.conditions").iter().any(|condition| condition["type"] == type_);
@@ -44,36 +44,6 @@ pub(super) fn component_status(row: &Row<'_>) -> Vec<Value> {
         }
     };
     vec![row.name(), json!(status), json!(message), json!(error)]
-}
-
-/// Returns the rank of a flow schema, by which tables are sorted.
-pub(super) fn precedence(schema: &Object) -> i64 {
-    schema.field("spec.matchingPrecedence").and_then(Value::as_i64).unwrap_or_default()
-}
-
-pub(super) fn flow_schema(row: &Row<'_>) -> Vec<Value> {
-    let dangling = row.list("status.conditions").iter().find(|condition| condition["type"] == "Dangling");
-    let mut cells = row.with_name_and_age(vec![
-        json!(row.text("spec.priorityLevelConfiguration.name")),
-        json!(row.number("spec.matchingPrecedence")),
-        json!(row.text_or("spec.distinguisherMethod.type", NONE)),
-    ]);
-    cells.push(json!(dangling.map_or("?", |condition| text(&condition["status"]))));
-    cells
-}
-
-pub(super) fn priority_level(row: &Row<'_>) -> Vec<Value> {
-    const QUEUING: &str = "spec.limited.limitResponse.queuing";
-    let number_or_none = |path: &str| match row.get(path) {
-        Value::Null => json!(NONE),
-        number => number.clone(),
-    };
-    let of_kind = if row.get("spec.limited").is_object() { "limited" } else { "exempt" };
-    let mut between =
-        vec![json!(row.text("spec.type")), number_or_none(&format!("spec.{of_kind}.nominalConcurrencyShares"))];
-    let queuing = ["queues", "handSize", "queueLengthLimit"].map(|name| number_or_none(&format!("{QUEUING}.{name}")));
-    between.extend(queuing);
-    row.with_name_and_age(between)
 }
 
 /// Returns the number of validations or mutations of an admission policy, and the kind of its parameters.

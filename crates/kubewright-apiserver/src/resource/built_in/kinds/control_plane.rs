@@ -1,11 +1,7 @@
-//! Kinds of the control plane: API services, certificates, priority and fairness, and component statuses.
+//! Kinds of the control plane: API services, certificates, and component statuses.
 
 use k8s_openapi::{
-    api::{
-        certificates::v1::CertificateSigningRequest,
-        core::v1::ComponentStatus,
-        flowcontrol::v1::{FlowSchema, PriorityLevelConfiguration},
-    },
+    api::{certificates::v1::CertificateSigningRequest, core::v1::ComponentStatus},
     kube_aggregator::pkg::apis::apiregistration::v1::APIService,
 };
 
@@ -13,12 +9,10 @@ use super::CORE;
 use crate::resource::{
     built_in::{BuiltIn, TypeInfo, rules},
     certificate_signing_request as certificates,
-    strategy::{Generation, Naming},
+    strategy::Naming,
 };
 
-const FLOW_CONTROL: &str = "flowcontrol.apiserver.k8s.io";
-
-pub(super) static ALL: [BuiltIn; 5] = [
+pub(super) static ALL: [BuiltIn; 3] = [
     BuiltIn::new(CORE, "ComponentStatus", "componentstatuses", TypeInfo::new::<ComponentStatus>)
         .short_names(&["cs"])
         .cluster()
@@ -46,19 +40,4 @@ pub(super) static ALL: [BuiltIn; 5] = [
     .prepare_for_update(certificates::prepare_update)
     .prepare_for_subresource(certificates::prepare_subresource)
     .rules(&[rules::certificate_signing_request]),
-    BuiltIn::new(FLOW_CONTROL, "FlowSchema", "flowschemas", TypeInfo::new::<FlowSchema>)
-        .cluster()
-        .status()
-        .generation(Generation::Content)
-        .rules(&[rules::flow_schema]),
-    BuiltIn::new(
-        FLOW_CONTROL,
-        "PriorityLevelConfiguration",
-        "prioritylevelconfigurations",
-        TypeInfo::new::<PriorityLevelConfiguration>,
-    )
-    .cluster()
-    .status()
-    .generation(Generation::Content)
-    .rules(&[rules::priority_level]),
 ];

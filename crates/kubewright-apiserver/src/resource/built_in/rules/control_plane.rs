@@ -1,4 +1,4 @@
-//! Validation of certificate signing requests, and priority and fairness.
+//! Validation of certificate signing requests.
 
 use std::collections::BTreeSet;
 
@@ -110,48 +110,5 @@ fn conditions(conditions: &FieldValue<'_>, errors: &mut Errors) {
     }
     if ["Approved", "Denied"].iter().all(|type_| known.contains(type_)) {
         errors.push(conditions.invalid("Approved and Denied conditions are mutually exclusive"));
-    }
-}
-
-/// The methods to distinguish flows, sorted.
-const METHODS: [&str; 2] = ["ByNamespace", "ByUser"];
-
-/// Validates the precedence and the priority level of a flow schema.
-pub(in crate::resource::built_in) fn flow_schema(change: &Change<'_>, errors: &mut Errors) {
-    let spec = FieldValue::new(change.object, "spec");
-    let (level, precedence) = (spec.at("priorityLevelConfiguration").at("name"), spec.at("matchingPrecedence"));
-    match precedence.value.as_i64().unwrap_or_default() {
-        ..=0 => errors.push(precedence.invalid("must be a positive value")),
-        1 if change.object.name() != "exempt" => {
-            errors.push(precedence.invalid("only the schema named 'exempt' may have matchingPrecedence 1"));
-        }
-        1..=10_000 => {}
-        _ => errors.push(precedence.invalid("must not be greater than 10000")),
-    }
-    if level.is_empty() {
-        errors.push(level.required("must reference a priority level"));
-    }
-    let method = spec.at("distinguisherMethod").at("type");
-    if spec.at("distinguisherMethod").is_set() && !METHODS.contains(&method.text()) {
-        // The real server shows its Go struct.
-        let shown = format!("{{\"Type\":{:?}}}", method.text());
-        errors.push(FieldError::unsupported(&method.path, shown, &METHODS.map(str::to_owned)));
-    }
-}
-
-/// Validates the type of a priority level.
-pub(in crate::resource::built_in) fn priority_level(change: &Change<'_>, errors: &mut Errors) {
-    let spec = FieldValue::new(change.object, "spec");
-    let (type_, limited, exempt) = (spec.at("type"), spec.at("limited"), spec.at("exempt"));
-    match type_.text() {
-        "Exempt" if limited.is_set() => {
-            errors.push(limited.forbidden("must be nil if the type is not Limited"));
-        }
-        "Limited" if exempt.is_set() => {
-            errors.push(exempt.forbidden("must be nil if the type is Limited"));
-        }
-        "Limited" if !limited.is_set() => errors.push(limited.required("must not be empty when type is Limited")),
-        "Exempt" | "Limited" => {}
-        _ => errors.push(type_.unsupported(&["Exempt", "Limited"])),
     }
 }
