@@ -31,7 +31,7 @@
 //!
 //! | group | kinds |
 //! |---|---|
-//! | core | `ComponentStatus` (read-only), `ConfigMap`, `Endpoints`, `Event`, `LimitRange`, `Node`, `PersistentVolume`, `PersistentVolumeClaim`, `Pod`, `PodTemplate`, `ReplicationController`, `ResourceQuota`, `Secret`, `Service`, `ServiceAccount` |
+//! | core | `ConfigMap`, `Endpoints`, `Event`, `LimitRange`, `Node`, `PersistentVolume`, `PersistentVolumeClaim`, `Pod`, `PodTemplate`, `ReplicationController`, `ResourceQuota`, `Secret`, `Service`, `ServiceAccount` |
 //! | `admissionregistration.k8s.io` | `MutatingAdmissionPolicy`, `MutatingAdmissionPolicyBinding`, `MutatingWebhookConfiguration`, `ValidatingAdmissionPolicy`, `ValidatingAdmissionPolicyBinding`, `ValidatingWebhookConfiguration` |
 //! | `apiregistration.k8s.io` | `APIService` |
 //! | `apps` | `ControllerRevision`, `DaemonSet`, `Deployment`, `ReplicaSet`, `StatefulSet` |
@@ -59,7 +59,7 @@
 //!
 //! # Not implemented
 //!
-//! - Kinds: `FlowSchema` and `PriorityLevelConfiguration`.
+//! - Kinds: `ComponentStatus`, `FlowSchema` and `PriorityLevelConfiguration`.
 //! - Controllers other than the garbage collector, the namespace controller, the usage of quotas and the aggregation of
 //!   roles ([`Builder::collects_garbage`]): nothing creates the pods of a Deployment or writes another status.
 //! - Services: cluster IPs outside `10.0.0.0/16` and IPv6. Their `IPAddress` objects do not exist, and a `ServiceCIDR`

@@ -17,8 +17,9 @@ const TABLE: &str = "application/json;as=Table;v=v1;g=meta.k8s.io";
 const SHARED: [(&str, &str); 2] = [("Name", "=name"), ("Age", "=age")];
 
 /// Resources that the in-memory API server does not serve, or with the default columns.
-const DEFAULT_COLUMNS: [&str; 3] = [
+const DEFAULT_COLUMNS: [&str; 4] = [
     "apiservices.apiregistration.k8s.io",
+    "componentstatuses",
     "flowschemas.flowcontrol.apiserver.k8s.io",
     "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io",
 ];

@@ -113,12 +113,6 @@ impl ApiError {
         Self::new(StatusCode::NOT_FOUND, "NotFound", message, Some(resource_details(kind, name)))
     }
 
-    /// Like [`not_found`](Self::not_found), with the singular name of the kind.
-    pub(crate) fn singular_not_found(kind: &Kind, name: &str) -> Self {
-        let message = format!("{} \"{name}\" not found", qualified(&kind.singular, &kind.group));
-        Self::new(StatusCode::NOT_FOUND, "NotFound", message, Some(details(&kind.singular, &kind.group, name)))
-    }
-
     pub(crate) fn namespace_not_found(name: &str) -> Self {
         let details = StatusDetails {
             name: Some(name.to_owned()),

@@ -23,10 +23,7 @@ fn find(state: &State, request: &ResourceRequest, requested: u64) -> Result<Stor
     if requested > current {
         return Err(ApiError::TooLargeResourceVersion(TooLargeResourceVersion { requested, current, is_watch: false }));
     }
-    let kind = &request.kind;
-    // The real server has no storage for read-only kinds, and another error.
-    let not_found = if kind.strategy.is_read_only { ApiError::singular_not_found } else { ApiError::not_found };
-    request.stored(state).ok_or_else(|| not_found(kind, request.name()))
+    request.stored(state).ok_or_else(|| ApiError::not_found(&request.kind, request.name()))
 }
 
 /// Rejects invalid list options.

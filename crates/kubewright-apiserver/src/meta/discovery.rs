@@ -165,9 +165,6 @@ fn resource_bodies(kind: &Resource, is_terminating: bool) -> Vec<Value> {
 
 /// Returns the verbs of the main endpoint.
 fn verbs(kind: &Resource, is_terminating: bool) -> Vec<&'static str> {
-    if kind.strategy.is_read_only {
-        return vec!["get", "list"];
-    }
     let mut verbs = vec!["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
     if is_terminating {
         verbs.retain(|verb| !["create", "patch", "update"].contains(verb));

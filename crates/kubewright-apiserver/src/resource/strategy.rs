@@ -41,8 +41,6 @@ pub(crate) struct Strategy {
     pub(crate) has_finalize: bool,
     /// `/approval` is served.
     pub(crate) has_approval: bool,
-    /// Only the verbs `get` and `list` are served.
-    pub(crate) is_read_only: bool,
     /// The subresources that only pods have.
     pub(crate) pod_subresources: &'static [PodSubresource],
     /// An update of an object that does not exist creates it (`AllowCreateOnUpdate`).
@@ -166,7 +164,6 @@ impl Strategy {
         allows_delete_collection: true,
         has_finalize: false,
         has_approval: false,
-        is_read_only: false,
         pod_subresources: &[],
         allows_create_on_update: false,
         allows_unconditional_update: true,

@@ -167,12 +167,7 @@ fn resource_request(
 ) -> Result<ResourceRequest> {
     let kind = find_kind(state, &target, &parts.method)?;
     let endpoint = endpoint(&kind, &target)?;
-    let is_unsupported = match parts.method {
-        Method::GET => false,
-        Method::HEAD => !kind.is_custom,
-        _ => kind.strategy.is_read_only,
-    };
-    if is_unsupported {
+    if parts.method == Method::HEAD && !kind.is_custom {
         return Err(ApiError::method_not_allowed());
     }
     let query = Query::parse(parts.uri.query().unwrap_or_default());
@@ -274,15 +269,11 @@ pub(crate) async fn perform(
 }
 
 async fn read(state: &ControlledState, request: &ResourceRequest) -> Result<ApiResponse> {
-    let kind = &request.kind;
     if request.name.is_some() {
         return Ok(ApiResponse::object(StatusCode::OK, request, &get::get(state, request).await?));
     }
     if !request.query.flag("watch") {
         return Ok(ApiResponse::list(request, list::list(state, request).await?));
-    }
-    if kind.strategy.is_read_only {
-        return Err(ApiError::not_supported(kind, "watch"));
     }
     if request.encoding == Encoding::Yaml {
         return Err(ApiError::stream_not_acceptable());

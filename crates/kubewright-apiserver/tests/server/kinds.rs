@@ -186,29 +186,6 @@ async fn certificates_are_approved_and_issued_by_subresources() {
 }
 
 #[tokio::test]
-async fn component_statuses_can_only_be_read() {
-    const PATH: &str = "/api/v1/componentstatuses";
-    let client = client().await;
-    let (code, list) = send(&client, "GET", PATH, &Value::Null).await;
-    let names: Vec<&str> =
-        list["items"].as_array().unwrap().iter().filter_map(|item| item["metadata"]["name"].as_str()).collect();
-    assert_eq!((code, names), (200, vec!["controller-manager", "etcd-0", "scheduler"]));
-    assert_eq!(
-        send(&client, "GET", &format!("{PATH}/etcd-0"), &Value::Null).await.1["conditions"][0]["status"],
-        "True"
-    );
-    for (method, path) in [("POST", PATH.to_owned()), ("DELETE", format!("{PATH}/etcd-0")), ("DELETE", PATH.to_owned())]
-    {
-        assert_eq!(
-            send(&client, method, &path, &json!({ "metadata": { "name": "a" } })).await.0,
-            405,
-            "{method} {path}"
-        );
-    }
-    assert_eq!(send(&client, "GET", &format!("{PATH}?watch=true"), &Value::Null).await.0, 405);
-}
-
-#[tokio::test]
 async fn autoscalers_have_two_versions() {
     const FIRST: &str = "/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers";
     const SECOND: &str = "/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers";

@@ -65,9 +65,6 @@ struct Operations<'a> {
 
 impl Operations<'_> {
     fn collection(&self) -> Value {
-        if self.kind.strategy.is_read_only {
-            return json!({ "get": self.list(), "parameters": self.path_parameters(false) });
-        }
         json!({
             "get": self.list(),
             "post": self.write("post", "create", &[JSON]),
@@ -77,10 +74,6 @@ impl Operations<'_> {
     }
 
     fn object(&self) -> Value {
-        if self.kind.strategy.is_read_only {
-            let read = self.operation("get", "read", &self.schema);
-            return json!({ "get": read, "parameters": self.path_parameters(true) });
-        }
         let mut operations = self.subresource();
         operations["delete"] = self.operation("delete", "delete", "io.k8s.apimachinery.pkg.apis.meta.v1.Status");
         operations

@@ -13,7 +13,6 @@ type Cells = fn(&Row<'_>) -> Vec<Value>;
 
 /// The resources (`plural.group`) with specific columns, by group.
 const CELLS: &[(&str, Cells)] = &[
-    ("componentstatuses", control_plane::component_status),
     ("configmaps", config_map),
     ("endpoints", network::endpoints),
     ("events", |row| events::event(row, &events::CORE_EVENT)),

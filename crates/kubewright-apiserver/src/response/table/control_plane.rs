@@ -34,18 +34,6 @@ pub(super) fn certificate_signing_request(row: &Row<'_>) -> Vec<Value> {
     ]
 }
 
-pub(super) fn component_status(row: &Row<'_>) -> Vec<Value> {
-    let condition = row.list("conditions").iter().find(|condition| condition["type"] == "Healthy");
-    let [status, message, error] = match condition {
-        None => ["Unknown", "", ""],
-        Some(condition) => {
-            let status = if condition["status"] == "True" { "Healthy" } else { "Unhealthy" };
-            [status, text(&condition["message"]), text(&condition["error"])]
-        }
-    };
-    vec![row.name(), json!(status), json!(message), json!(error)]
-}
-
 /// Returns the number of validations or mutations of an admission policy, and the kind of its parameters.
 pub(super) fn admission_policy(row: &Row<'_>, expressions: &str) -> Vec<Value> {
     let kind = row.get("spec.paramKind");

@@ -1,11 +1,11 @@
 //! The objects of the control plane itself, as kube-apiserver creates them: the service `default/kubernetes` with its
-//! endpoints, the range of service addresses, and the components.
+//! endpoints, and the range of service addresses.
 
 use serde_json::{Value, json};
 
 use super::create_object;
 use crate::{
-    api::object::{Object, now},
+    api::object::now,
     resource::service_allocation::{API_SERVER_ADDRESS, RANGE},
     storage::state::State,
 };
@@ -15,7 +15,6 @@ const NAME: &str = "kubernetes";
 const ENDPOINT: &str = "192.0.2.1";
 const PORT: i64 = 443;
 const TARGET_PORT: i64 = 6443;
-const COMPONENTS: &str = "componentstatuses";
 
 /// Creates the objects that do not exist.
 pub(crate) fn create(state: &mut State) {
@@ -23,11 +22,6 @@ pub(crate) fn create(state: &mut State) {
     create_object(state, "endpoints", &endpoints());
     create_object(state, "endpointslices.discovery.k8s.io", &endpoint_slice());
     create_object(state, "servicecidrs.networking.k8s.io", &address_range());
-    for (name, address) in
-        [("controller-manager", Some("127.0.0.1:10257")), ("etcd-0", None), ("scheduler", Some("127.0.0.1:10259"))]
-    {
-        create_component(state, name, address);
-    }
 }
 
 fn service() -> Value {
@@ -84,23 +78,4 @@ fn address_range() -> Value {
         "message": "Kubernetes default Service CIDR is ready",
     });
     json!({ "metadata": { "name": NAME }, "spec": { "cidrs": [RANGE] }, "status": { "conditions": [ready] } })
-}
-
-/// Creates the status of a component. It has neither a uid nor a creation time, and is unhealthy if the server would
-/// have to connect to it: no other component runs.
-fn create_component(state: &mut State, name: &str, address: Option<&str>) {
-    let condition = match address {
-        None => json!({ "type": "Healthy", "status": "True", "message": "ok" }),
-        Some(address) => json!({
-            "type": "Healthy",
-            "status": "False",
-            "message": format!("Get \"https://{address}/healthz\": dial tcp {address}: connect: connection refused"),
-        }),
-    };
-    if state.store.get(COMPONENTS, "", name).is_none() {
-        let mut component = Object::default();
-        component.metadata.name = Some(name.to_owned());
-        component.body.insert("conditions".to_owned(), json!([condition]));
-        state.store.put(COMPONENTS, component);
-    }
 }

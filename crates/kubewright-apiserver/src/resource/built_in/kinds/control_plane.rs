@@ -1,23 +1,16 @@
-//! Kinds of the control plane: API services, certificates, and component statuses.
+//! Kinds of the control plane: API services and certificates.
 
 use k8s_openapi::{
-    api::{certificates::v1::CertificateSigningRequest, core::v1::ComponentStatus},
-    kube_aggregator::pkg::apis::apiregistration::v1::APIService,
+    api::certificates::v1::CertificateSigningRequest, kube_aggregator::pkg::apis::apiregistration::v1::APIService,
 };
 
-use super::CORE;
 use crate::resource::{
     built_in::{BuiltIn, TypeInfo, rules},
     certificate_signing_request as certificates,
     strategy::Naming,
 };
 
-pub(super) static ALL: [BuiltIn; 3] = [
-    BuiltIn::new(CORE, "ComponentStatus", "componentstatuses", TypeInfo::new::<ComponentStatus>)
-        .short_names(&["cs"])
-        .cluster()
-        .read_only()
-        .deprecated("v1 ComponentStatus is deprecated in v1.19+"),
+pub(super) static ALL: [BuiltIn; 2] = [
     BuiltIn::new("apiregistration.k8s.io", "APIService", "apiservices", TypeInfo::new::<APIService>)
         .in_category(&["api-extensions"])
         .cluster()

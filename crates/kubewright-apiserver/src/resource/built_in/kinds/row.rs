@@ -86,12 +86,6 @@ impl BuiltIn {
         self
     }
 
-    /// Serves only the verbs `get` and `list`.
-    pub(super) const fn read_only(mut self) -> Self {
-        self.strategy.is_read_only = true;
-        self
-    }
-
     pub(super) const fn status_reset_fields(mut self, paths: &'static [&'static [&'static str]]) -> Self {
         self.strategy.status_reset_fields = paths;
         self
