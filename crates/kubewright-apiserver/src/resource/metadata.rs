@@ -2,7 +2,7 @@
 
 mod owners;
 
-use std::{borrow::Cow, collections::BTreeMap, net::IpAddr};
+use std::{borrow::Cow, collections::BTreeMap};
 
 use kubewright_names::validation;
 use serde_json::json;
@@ -150,18 +150,8 @@ fn check_name(naming: Naming, field: &str, name: &str, errors: &mut Vec<FieldErr
         Naming::Label => validation::dns_1123_label(name),
         Naming::Subdomain => validation::dns_1123_subdomain(name),
         Naming::PathSegment => validation::path_segment(name),
-        Naming::IpAddress => ip_address(name),
     };
     errors.extend(messages.into_iter().map(|detail| FieldError::invalid(field, format!("{name:?}"), detail)));
-}
-
-/// Returns the errors of a name that must be an IP address in its canonical representation.
-fn ip_address(name: &str) -> Vec<String> {
-    match name.parse::<IpAddr>() {
-        Err(_) => vec![format!("ParseAddr({name:?}): unable to parse IP")],
-        Ok(address) if address.to_string() != name => vec!["must be a canonical format IP address".to_owned()],
-        Ok(_) => Vec::new(),
-    }
 }
 
 /// Validates finalizers. For built-in kinds, only the standard ones can be unqualified.

@@ -21,8 +21,6 @@ use crate::{
     resource::strategy::Objects,
 };
 
-/// The range of cluster IPs.
-pub(crate) const RANGE: &str = "10.0.0.0/16";
 /// The cluster IP of the server itself: the service `default/kubernetes`.
 pub(crate) const API_SERVER_ADDRESS: &str = "10.0.0.1";
 

@@ -151,8 +151,6 @@ pub(crate) enum Naming {
     Label,
     /// A path segment.
     PathSegment,
-    /// An IP address in its canonical representation.
-    IpAddress,
 }
 
 impl Strategy {

@@ -120,12 +120,6 @@ async fn defaults_are_those_of_go() {
 async fn invalid_objects_are_rejected() {
     let client = client().await;
     let cases = [
-        ("/apis/networking.k8s.io/v1/ipaddresses", json!({ "metadata": { "name": "010.0.0.1" } }), "metadata.name"),
-        (
-            "/apis/networking.k8s.io/v1/servicecidrs",
-            json!({ "metadata": { "name": "a" } }),
-            "spec.cidrs: Required value",
-        ),
         ("/apis/node.k8s.io/v1/runtimeclasses", json!({ "metadata": { "name": "a" }, "handler": "A" }), "handler"),
         (
             "/api/v1/namespaces/default/replicationcontrollers",

@@ -80,7 +80,9 @@ async fn a_service_has_no_address_object() {
     let client = client();
     let service = json!({ "metadata": { "name": "a" }, "spec": { "ports": [{ "port": 80 }] } });
     create(&client, "/api/v1/namespaces/default/services", service).await;
-    assert_eq!(get(&client, "/apis/networking.k8s.io/v1/ipaddresses").await.1["items"], json!([]));
+    for resource in ["ipaddresses", "servicecidrs"] {
+        assert_eq!(get(&client, &format!("/apis/networking.k8s.io/v1/{resource}")).await.1["items"], json!([]));
+    }
 }
 
 #[tokio::test]

@@ -1,7 +1,6 @@
 //! Validation of built-in kinds beyond their schemas.
 
 mod access;
-mod addresses;
 mod bounds;
 mod cluster;
 mod configuration;
@@ -31,7 +30,6 @@ use crate::{
 };
 
 pub(super) use access::{cluster_role, cluster_role_binding, role, role_binding};
-pub(super) use addresses::{ip_address, service_cidr};
 pub(super) use bounds::{autoscaler, budget};
 pub(crate) use cluster::SYSTEM_PRIORITIES;
 pub(super) use cluster::{claim, node, priority_class, runtime_class, volume};

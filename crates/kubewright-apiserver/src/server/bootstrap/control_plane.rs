@@ -1,14 +1,10 @@
 //! The objects of the control plane itself, as kube-apiserver creates them: the service `default/kubernetes` with its
-//! endpoints, and the range of service addresses.
+//! endpoints.
 
 use serde_json::{Value, json};
 
 use super::create_object;
-use crate::{
-    api::object::now,
-    resource::service_allocation::{API_SERVER_ADDRESS, RANGE},
-    storage::state::State,
-};
+use crate::{resource::service_allocation::API_SERVER_ADDRESS, storage::state::State};
 
 const NAME: &str = "kubernetes";
 /// The address of the endpoints. A server in memory has none, so it is one that is reserved for documentation.
@@ -21,7 +17,6 @@ pub(crate) fn create(state: &mut State) {
     create_object(state, "services", &service());
     create_object(state, "endpoints", &endpoints());
     create_object(state, "endpointslices.discovery.k8s.io", &endpoint_slice());
-    create_object(state, "servicecidrs.networking.k8s.io", &address_range());
 }
 
 fn service() -> Value {
@@ -67,15 +62,4 @@ fn endpoint_slice() -> Value {
         "endpoints": [{ "addresses": [ENDPOINT], "conditions": { "ready": true } }],
         "ports": [{ "name": "https", "port": TARGET_PORT, "protocol": "TCP" }],
     })
-}
-
-fn address_range() -> Value {
-    let ready = json!({
-        "type": "Ready",
-        "status": "True",
-        "lastTransitionTime": now(),
-        "reason": "",
-        "message": "Kubernetes default Service CIDR is ready",
-    });
-    json!({ "metadata": { "name": NAME }, "spec": { "cidrs": [RANGE] }, "status": { "conditions": [ready] } })
 }

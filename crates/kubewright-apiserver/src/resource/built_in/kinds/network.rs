@@ -39,9 +39,8 @@ pub(super) static ALL: [BuiltIn; 8] = [
     BuiltIn::new(NETWORKING, "IPAddress", "ipaddresses", TypeInfo::new::<IPAddress>)
         .short_names(&["ip"])
         .cluster()
-        .naming(Naming::IpAddress)
-        .immutable(&[("spec.parentRef", IMMUTABLE)])
-        .rules(&[rules::ip_address]),
+        .naming(Naming::PathSegment)
+        .immutable(&[("spec.parentRef", IMMUTABLE)]),
     BuiltIn::new(NETWORKING, "Ingress", "ingresses", TypeInfo::new::<Ingress>)
         .short_names(&["ing"])
         .status()
@@ -59,6 +58,5 @@ pub(super) static ALL: [BuiltIn; 8] = [
     BuiltIn::new(NETWORKING, "ServiceCIDR", "servicecidrs", TypeInfo::new::<ServiceCIDR>)
         .cluster()
         .status()
-        .preserves_metadata_in_status()
-        .rules(&[rules::service_cidr]),
+        .preserves_metadata_in_status(),
 ];
