@@ -27,7 +27,7 @@
 //! with `/status` and `/scale` if it declares them. Every write records field ownership in `metadata.managedFields`;
 //! server-side apply uses it together with the list and map types of the schema, and reports conflicts.
 //!
-//! The kinds that kube-apiserver 1.36 serves by default are served too, in version `v1` (autoscalers also in `v2`):
+//! The kinds that kube-apiserver 1.36 serves by default are served too, in version `v1` (autoscalers in `v2`):
 //!
 //! | group | kinds |
 //! |---|---|
@@ -59,7 +59,8 @@
 //!
 //! # Not implemented
 //!
-//! - Kinds: `ComponentStatus`, `FlowSchema` and `PriorityLevelConfiguration`.
+//! - Kinds: `ComponentStatus`, `FlowSchema`, `PriorityLevelConfiguration`, and `HorizontalPodAutoscaler` in
+//!   `autoscaling/v1`.
 //! - Controllers other than the garbage collector, the namespace controller, the usage of quotas and the aggregation of
 //!   roles ([`Builder::collects_garbage`]): nothing creates the pods of a Deployment or writes another status.
 //! - Services: cluster IPs outside `10.0.0.0/16` and IPv6. Their `IPAddress` and `ServiceCIDR` objects do not exist, and
@@ -67,8 +68,7 @@
 //!   plugin) is not set.
 //! - Aggregated API servers: an `APIService` is stored without validation and without an effect. Those of the served
 //!   versions do not exist.
-//! - Certificates are not parsed. In `autoscaling/v1`, the annotations for metrics other than that of the CPU have the
-//!   representation of version 2.
+//! - Certificates are not parsed.
 //! - Validation beyond the schemas covers the most common errors: containers, probes, volumes and mounts, strategies,
 //!   selectors, schedules, roles, ingress paths, ranges. Not validated: affinities, topology spread constraints,
 //!   security contexts except ids, projected volumes, resize policies, volume sources in full, metrics and behaviors of

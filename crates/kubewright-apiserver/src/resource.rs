@@ -2,7 +2,6 @@
 
 pub(crate) mod admission_policy;
 pub(crate) mod amounts;
-pub(crate) mod autoscalers;
 pub(crate) mod built_in;
 pub(crate) mod certificate_signing_request;
 pub(crate) mod definition;

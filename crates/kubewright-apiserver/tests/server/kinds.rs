@@ -180,26 +180,6 @@ async fn certificates_are_approved_and_issued_by_subresources() {
 }
 
 #[tokio::test]
-async fn autoscalers_have_two_versions() {
-    const FIRST: &str = "/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers";
-    const SECOND: &str = "/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers";
-    let client = client().await;
-    let target = json!({ "apiVersion": "apps/v1", "kind": "Deployment", "name": "d" });
-    let spec = json!({ "scaleTargetRef": target, "maxReplicas": 3, "targetCPUUtilizationPercentage": 70 });
-    let (code, first) = send(&client, "POST", FIRST, &json!({ "metadata": { "name": "a" }, "spec": spec })).await;
-    assert_eq!((code, &first["spec"]["targetCPUUtilizationPercentage"]), (201, &json!(70)), "{first}");
-    let (_, second) = send(&client, "GET", &format!("{SECOND}/a"), &Value::Null).await;
-    assert_eq!(second["spec"]["metrics"][0]["resource"]["target"]["averageUtilization"], 70);
-    assert!(second["status"]["currentReplicas"].is_null(), "{second}");
-    let (code, second) = send(&client, "PATCH", &format!("{SECOND}/a"), &json!({ "spec": { "minReplicas": 2 } })).await;
-    assert_eq!(code, 200, "{second}");
-    let (_, first) = send(&client, "GET", &format!("{FIRST}/a"), &Value::Null).await;
-    assert_eq!((&first["spec"]["minReplicas"], &first["apiVersion"]), (&json!(2), &json!("autoscaling/v1")));
-    assert_eq!(send(&client, "DELETE", &format!("{FIRST}/a"), &Value::Null).await.0, 200);
-    assert_eq!(send(&client, "GET", &format!("{SECOND}/a"), &Value::Null).await.0, 404);
-}
-
-#[tokio::test]
 async fn replication_controllers_are_scaled_by_their_labels() {
     const PATH: &str = "/api/v1/namespaces/default/replicationcontrollers";
     let client = client().await;

@@ -59,7 +59,7 @@ fn every_entry_has_a_check() {
 #[tokio::test]
 async fn some_kinds_are_not_served() {
     let client = client();
-    for path in ["/api/v1/componentstatuses", "/apis/flowcontrol.apiserver.k8s.io/v1"] {
+    for path in ["/api/v1/componentstatuses", "/apis/flowcontrol.apiserver.k8s.io/v1", "/apis/autoscaling/v1"] {
         assert_eq!(get(&client, path).await.0, 404, "{path}");
     }
 }

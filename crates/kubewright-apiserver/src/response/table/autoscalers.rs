@@ -3,19 +3,8 @@
 use serde_json::{Value, json};
 
 use super::row::{NONE, Row, UNKNOWN, UNSET, text};
-use crate::resource::autoscalers;
 
 pub(super) fn autoscaler(row: &Row<'_>) -> Vec<Value> {
-    if !row.get("spec.metrics").is_null() {
-        return cells(row);
-    }
-    // Version 1 has the metrics elsewhere.
-    let mut object = row.object.clone();
-    (autoscalers::CONVERSION.to_storage)(&mut object);
-    cells(&Row { object: &object, now: row.now })
-}
-
-fn cells(row: &Row<'_>) -> Vec<Value> {
     let target = row.get("spec.scaleTargetRef");
     let min_replicas =
         row.get("spec.minReplicas").as_i64().map_or_else(|| UNSET.to_owned(), |replicas| replicas.to_string());

@@ -206,12 +206,6 @@ impl BuiltIn {
         self
     }
 
-    /// Stores objects in the representation of another version.
-    pub(super) const fn converted(mut self, conversion: &'static Conversion) -> Self {
-        self.conversion = Some(conversion);
-        self
-    }
-
     pub(super) const fn version(mut self, version: &'static str) -> Self {
         self.version = version;
         self

@@ -2,7 +2,7 @@
 
 use k8s_openapi::api::{
     apps::v1::{ControllerRevision, DaemonSet, Deployment, ReplicaSet, StatefulSet},
-    autoscaling::{v1 as autoscaling_v1, v2::HorizontalPodAutoscaler},
+    autoscaling::v2::HorizontalPodAutoscaler,
     batch::v1::{CronJob, Job},
     core::v1::{Pod, PodTemplate, ReplicationController},
     policy::v1::PodDisruptionBudget,
@@ -12,7 +12,6 @@ use super::{CORE, IMMUTABLE};
 use crate::{
     api::{endpoint::PodSubresource, error::Result, kind::Kind, object::Object},
     resource::{
-        autoscalers,
         built_in::{BuiltIn, TypeInfo, defaults, rules},
         limit_range, priority_class,
         strategy::{Generation, Naming, Objects},
@@ -23,7 +22,7 @@ use crate::{
 const APPS: &str = "apps";
 const BATCH: &str = "batch";
 
-pub(super) static ALL: [BuiltIn; 13] = [
+pub(super) static ALL: [BuiltIn; 12] = [
     BuiltIn::new(CORE, "Pod", "pods", TypeInfo::new::<Pod>)
         .pod_subresources(&PodSubresource::ALL)
         .grace_period()
@@ -129,17 +128,6 @@ pub(super) static ALL: [BuiltIn; 13] = [
     .in_all()
     .status()
     .defaults(&[defaults::autoscaler])
-    .rules(&[rules::autoscaler]),
-    BuiltIn::new(
-        "autoscaling",
-        "HorizontalPodAutoscaler",
-        "horizontalpodautoscalers",
-        TypeInfo::new::<autoscaling_v1::HorizontalPodAutoscaler>,
-    )
-    .converted(&autoscalers::CONVERSION)
-    .short_names(&["hpa"])
-    .in_all()
-    .status()
     .rules(&[rules::autoscaler]),
     BuiltIn::new(BATCH, "CronJob", "cronjobs", TypeInfo::new::<CronJob>)
         .short_names(&["cj"])
