@@ -68,7 +68,8 @@
 //!   plugin) is not set.
 //! - Aggregated API servers: an `APIService` is stored without validation and without an effect. Those of the served
 //!   versions do not exist.
-//! - Certificates are not parsed.
+//! - Certificates are not parsed, the usages and the signer of a request are any text, and every user with the permission
+//!   for `/approval` or `/status` can act for any signer.
 //! - Validation beyond the schemas covers the most common errors: containers, probes, volumes and mounts, strategies,
 //!   selectors, schedules, roles, ingress paths, ranges. Not validated: affinities, topology spread constraints,
 //!   security contexts except ids, projected volumes, resize policies, volume sources in full, metrics and behaviors of

@@ -17,7 +17,6 @@ mod preconditions;
 mod prepare;
 pub(crate) mod rules;
 pub(crate) mod scale;
-mod signers;
 
 use std::sync::Arc;
 
@@ -186,7 +185,6 @@ impl<'a> Write<'a> {
         escalation::check(&mut state.lock(), request, &object, old.map(|old| &**old))?;
         if let Some(old) = old {
             check_name(&object, request)?;
-            signers::check(&mut state.lock(), request, &object, old)?;
             self.check_old(&object, old)?;
         }
         Ok(New { object, ..new })
