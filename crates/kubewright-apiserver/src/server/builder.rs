@@ -46,7 +46,6 @@ impl Default for ApiServer {
 #[derive(Debug, Clone)]
 pub struct Builder {
     pub(crate) history: History,
-    pub(crate) watch_list: bool,
     pub(crate) collects: bool,
     pub(crate) rbac: bool,
     authentication: Option<Authentication>,
@@ -58,7 +57,6 @@ impl Builder {
     pub(crate) fn new() -> Self {
         Self {
             history: History::default(),
-            watch_list: true,
             collects: true,
             rbac: false,
             authentication: None,
@@ -81,14 +79,6 @@ impl Builder {
     #[must_use]
     pub fn history_bytes(mut self, bytes: usize) -> Self {
         self.history.bytes = bytes;
-        self
-    }
-
-    /// Sets whether watches can start with the existing objects (`sendInitialEvents`), the default of Kubernetes 1.34
-    /// and later. Without it such a watch is rejected with 422, as by an older server.
-    #[must_use]
-    pub fn watch_list(mut self, served: bool) -> Self {
-        self.watch_list = served;
         self
     }
 
@@ -182,7 +172,7 @@ impl Builder {
         let issuer = TokenIssuer::new(self.service_account_issuer.clone(), self.service_account_key.clone());
         let authentication = self.authentication.clone().map(|options| options.with_authorization(self.rbac));
         let authenticator = Authenticator::new(authentication, issuer);
-        State::new(Store::new(self.history), self.watch_list, self.rbac, authenticator)
+        State::new(Store::new(self.history), self.rbac, authenticator)
     }
 
     /// Creates the default roles and bindings that do not exist.

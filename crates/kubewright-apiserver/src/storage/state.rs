@@ -15,8 +15,6 @@ use crate::{
 pub(crate) struct State {
     pub(crate) store: Store,
     pub(crate) registry: Registry,
-    /// Whether watches may start with the existing objects (`sendInitialEvents`).
-    pub(crate) watch_list: bool,
     /// Whether requests are authorized by roles. Otherwise every user may do anything.
     pub(crate) rbac: bool,
     /// Authenticates requests and reviewed tokens, and issues tokens.
@@ -37,11 +35,10 @@ pub(crate) trait Persistence: std::fmt::Debug + Send {
 
 impl State {
     /// Creates the state of a server with these objects and the built-in kinds.
-    pub(crate) fn new(store: Store, watch_list: bool, rbac: bool, authenticator: Authenticator) -> Self {
+    pub(crate) fn new(store: Store, rbac: bool, authenticator: Authenticator) -> Self {
         Self {
             store,
             registry: Registry::new(),
-            watch_list,
             rbac,
             authenticator: Arc::new(authenticator),
             authorizations: Recorder::default(),

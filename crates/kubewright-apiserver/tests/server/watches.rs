@@ -184,19 +184,6 @@ async fn a_watch_may_decline_initial_events() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn without_watch_list_initial_events_are_rejected_and_not_marked() {
-    let client = ApiServer::builder().watch_list(false).build().client();
-    create_definition(&client, widget_definition()).await;
-    let api = widgets(&client);
-    create(&api, &widget("a")).await;
-    let (code, reason, message) = rejection(api.watch(&WatchParams::default().initial_events(), "").await.map(|_| ()));
-    assert_eq!((code, reason.as_str()), (422, "Invalid"));
-    let detail = "sendInitialEvents: Forbidden: sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled";
-    assert_eq!(message, format!("ListOptions.meta.k8s.io \"\" is invalid: {detail}"));
-    assert_eq!(events(&api, WatchParams::default(), "").await, ["ADDED a"]);
-}
-
-#[tokio::test(start_paused = true)]
 async fn compaction_does_not_affect_running_watches_but_expires_new_ones() {
     let server = ApiServer::new();
     let client = server.client();

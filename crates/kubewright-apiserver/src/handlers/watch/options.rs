@@ -36,8 +36,8 @@ pub(super) enum Start {
 impl Options {
     /// Decodes and validates the options.
     pub(super) fn decode(state: &State, request: &ResourceRequest) -> Result<Self> {
-        let send_initial = send_initial(state, request);
-        check(state, request, send_initial)?;
+        let send_initial = send_initial(request);
+        check(request, send_initial)?;
         let requested = get::version(request).map_err(ApiError::internal)?.unwrap_or(0);
         let bookmarks = request.query.flag("allowWatchBookmarks");
         let current = state.store.version();
@@ -60,16 +60,16 @@ impl Options {
 
 /// Returns whether the watch starts with the existing objects, if that is specified. A watch without a version always
 /// does, as if it were specified.
-fn send_initial(state: &State, request: &ResourceRequest) -> Option<bool> {
+fn send_initial(request: &ResourceRequest) -> Option<bool> {
     const NAME: &str = "sendInitialEvents";
     if request.query.has(NAME) {
         return Some(request.query.flag(NAME));
     }
     let from_no_version = matches!(request.query.get("resourceVersion"), None | Some("0"));
-    (state.watch_list && from_no_version && request.query.get("resourceVersionMatch").is_none()).then_some(true)
+    (from_no_version && request.query.get("resourceVersionMatch").is_none()).then_some(true)
 }
 
-fn check(state: &State, request: &ResourceRequest, send_initial: Option<bool>) -> Result<()> {
+fn check(request: &ResourceRequest, send_initial: Option<bool>) -> Result<()> {
     const MATCH: &str = "resourceVersionMatch";
     const NOT_OLDER_THAN: &str = "NotOlderThan";
     let is_set = request.query.has("sendInitialEvents");
@@ -78,10 +78,6 @@ fn check(state: &State, request: &ResourceRequest, send_initial: Option<bool>) -
     let mut forbid = |field: &str, detail: &str| errors.push(FieldError::forbidden(field, detail));
     if is_set && matching != Some(NOT_OLDER_THAN) {
         forbid(MATCH, "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan");
-    }
-    if is_set && !state.watch_list {
-        let detail = "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled";
-        forbid("sendInitialEvents", detail);
     }
     if matching.is_some() && send_initial.is_none() {
         forbid(MATCH, "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided");
