@@ -202,7 +202,7 @@ pub use crate::{
         coverage::{Coverage, CoverageReport},
         fake::{Fake, Fakeable},
         faults::{Fault, FaultLayer, FaultService, Faults, Rule, Seen},
-        reactors::{Reaction, ReactorLayer, ReactorService, Reactors, WatchFeed},
+        reactors::{Reaction, ReactorLayer, ReactorService, Reactors},
         requests::Requests,
     },
     wire::request_info::{RequestInfo, Verb},

@@ -5,7 +5,6 @@ mod connections;
 mod fault;
 mod layer;
 mod rules;
-mod skew;
 
 use std::{fmt, sync::Arc};
 
@@ -21,7 +20,6 @@ pub use fault::Fault;
 pub use layer::{FaultLayer, FaultService};
 pub use rules::Rule;
 
-pub(crate) use fault::expired_line;
 pub(crate) use layer::respond;
 
 use connections::{Connection, Connections, End};

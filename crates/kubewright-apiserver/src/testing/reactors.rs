@@ -1,6 +1,5 @@
 //! Reactors: callbacks that handle requests before the server does, and the record of actions.
 
-mod feed;
 mod layer;
 mod reaction;
 
@@ -11,16 +10,16 @@ use parking_lot::Mutex;
 
 use crate::testing::{
     actions::{Action, Actions},
+    faults::Fault,
     layer::InterceptLayer,
     record::Record,
     requests::Requests,
 };
 
-pub use feed::WatchFeed;
 pub use layer::{ReactorLayer, ReactorService};
 pub use reaction::Reaction;
 
-use reaction::{Handled, Kind};
+use reaction::Kind;
 
 /// The default number of recorded actions.
 const RECORD_LIMIT: usize = 16_384;
@@ -128,7 +127,7 @@ impl Reactors {
 
     /// Records an action and calls the reactors that match it. If none handles it, returns the body to forward as the
     /// error.
-    fn react(&self, mut action: Action) -> Result<Handled, Bytes> {
+    fn react(&self, mut action: Action) -> Result<Box<Fault>, Bytes> {
         for reactor in self.record(&action) {
             if !reactor.requests.contain(&action.info) {
                 continue;

@@ -3,10 +3,9 @@
 use std::{error::Error, io, time::Duration};
 
 use bytes::Bytes;
-use futures::{StreamExt, TryStreamExt, pin_mut, stream::BoxStream};
+use futures::{StreamExt, stream::BoxStream};
 use http::{Request, Response};
 use http_body_util::{BodyExt, Full};
-use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::ObjectMeta};
 use kube::{
     Api,
@@ -282,32 +281,6 @@ async fn a_slow_body_arrives_in_chunks() {
     let start = Instant::now();
     assert_eq!(fixture.raw("/api/v1/configmaps").await.into_body(), complete);
     assert_eq!(start.elapsed(), MOMENT * u32::try_from(complete.len().div_ceil(10)).unwrap());
-}
-
-#[tokio::test(start_paused = true)]
-async fn clock_skew_shifts_dates_and_the_times_of_objects() {
-    let fixture = fixture();
-    fixture.create("a").await;
-    let hour = SignedDuration::from_hours(1);
-    let created = |map: &ConfigMap| map.metadata.creation_timestamp.as_ref().unwrap().0;
-    let managed = |map: &ConfigMap| map.metadata.managed_fields.as_ref().unwrap()[0].time.as_ref().unwrap().0;
-    let stored = fixture.direct.get("a").await.unwrap();
-    for by in [hour, -hour] {
-        fixture.faults.heal();
-        fixture.faults.always(Requests::to("configmaps"), Fault::clock_ahead(by));
-        let read = fixture.maps.get("a").await.unwrap();
-        assert_eq!(created(&read), created(&stored) + by);
-        assert_eq!(managed(&read), managed(&stored) + by);
-        let list = fixture.maps.list(&ListParams::default()).await.unwrap();
-        assert!(list.items.iter().any(|map| created(map) == created(&stored) + by));
-        let events = fixture.maps.watch(&WatchParams::default().fields("metadata.name=a"), "0").await.unwrap();
-        pin_mut!(events);
-        let Some(WatchEvent::Added(event)) = events.try_next().await.unwrap() else { panic!("no added event") };
-        assert_eq!(created(&event), created(&stored) + by);
-        let date = fixture.raw("/api/v1/configmaps").await.headers()["date"].to_str().unwrap().to_owned();
-        let date = jiff::fmt::rfc2822::DateTimeParser::new().parse_timestamp(&date).unwrap();
-        assert!((date - Timestamp::now()).get_seconds().abs_diff(by.as_secs()) < 60, "{date}");
-    }
 }
 
 #[tokio::test(start_paused = true)]

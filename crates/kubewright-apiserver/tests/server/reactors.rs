@@ -14,7 +14,7 @@ use kube::{
     Api,
     api::{DeleteParams, ListParams, Patch, PatchParams, PostParams, WatchEvent, WatchParams},
 };
-use kubewright_apiserver::{ApiServer, Fault, Faults, PatchType, Reaction, Reactors, Requests, Verb, WatchFeed};
+use kubewright_apiserver::{ApiServer, Fault, Faults, PatchType, Reaction, Reactors, Requests, Verb};
 use serde_json::json;
 use tokio::time::{Instant, timeout};
 
@@ -252,40 +252,4 @@ async fn f02_a_write_after_a_watch_was_dropped_is_harmless() {
     drop(dropped);
     fixture.create("a").await.unwrap();
     assert_eq!(next(&mut stays).await, "added default/a");
-}
-
-#[tokio::test(start_paused = true)]
-async fn f02_a_watch_can_be_fed_by_a_test_and_events_after_its_stop_are_ignored() {
-    let fixture = fixture();
-    let feed = WatchFeed::new();
-    let given = feed.clone();
-    feed.added(&map("nobody-watches", ""));
-    fixture.reactors.prepend(Requests::to("configmaps").verb(Verb::Watch), move |_| Reaction::watch(&given));
-    let mut watches = [watch(&fixture.maps).await, watch(&fixture.maps).await];
-    fixture.create("of-the-server").await.unwrap();
-    feed.added(&map("a", "fed"));
-    feed.modified(&map("a", "fed"));
-    feed.deleted(&map("a", "fed"));
-    feed.stop();
-    feed.stop();
-    feed.added(&map("late", "fed"));
-    for events in &mut watches {
-        for event in ["added /a", "modified /a", "deleted /a", "end"] {
-            assert_eq!(next(events).await, event);
-        }
-    }
-    assert_eq!(next(&mut watch(&fixture.maps).await).await, "end");
-}
-
-#[tokio::test(start_paused = true)]
-async fn f02_a_slow_watch_of_a_feed_expires() {
-    let fixture = fixture();
-    let feed = WatchFeed::new();
-    let given = feed.clone();
-    fixture.reactors.prepend(Verb::Watch, move |_| Reaction::watch(&given));
-    let mut slow = watch(&fixture.maps).await;
-    for _ in 0..1025 {
-        feed.added(&map("a", "fed"));
-    }
-    assert_eq!((next(&mut slow).await, next(&mut slow).await), ("error 410".into(), "end".into()));
 }

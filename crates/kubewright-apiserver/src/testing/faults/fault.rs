@@ -4,7 +4,6 @@ use std::{io, time::Duration};
 
 use bytes::Bytes;
 use http::StatusCode;
-use jiff::SignedDuration;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Status, StatusDetails};
 use serde_json::json;
 use tokio::sync::watch::Receiver;
@@ -47,7 +46,6 @@ pub(super) struct Shape {
     pub(super) break_after: Option<usize>,
     /// The maximum size of a chunk, and the delay before each.
     pub(super) throttle: Option<(usize, Duration)>,
-    pub(super) skew: Option<SignedDuration>,
 }
 
 /// The message of kube-apiserver.
@@ -167,15 +165,6 @@ impl Fault {
         Self::served(Shape { throttle: Some((bytes.max(1), each)), ..Shape::default() })
     }
 
-    /// The server's clock is ahead of the client's by this time, or behind if it is negative. This changes the `Date`
-    /// header and, in JSON responses, the times that the server sets in objects: `creationTimestamp`,
-    /// `deletionTimestamp`, and `time` in `managedFields`. Times that clients set, such as the `renewTime` of a Lease,
-    /// are unchanged.
-    #[must_use]
-    pub fn clock_ahead(by: SignedDuration) -> Self {
-        Self::served(Shape { skew: Some(by), ..Shape::default() })
-    }
-
     fn served(shape: Shape) -> Self {
         Self::new(Outcome::Serve(shape))
     }
@@ -215,7 +204,7 @@ impl StaticResponse {
 }
 
 /// Returns the event that ends a watch whose resource version is too old.
-pub(crate) fn expired_line() -> Bytes {
+pub(super) fn expired_line() -> Bytes {
     let event = json!({ "type": "ERROR", "object": status_object(410, "Expired", TOO_OLD, None) });
     format!("{event}\n").into()
 }

@@ -16,14 +16,13 @@ use super::{
     body::{self, reset, sleep},
     connections::Connection,
     fault::{Outcome, Shape, StaticResponse},
-    skew,
 };
 use crate::{
     testing::{
         body::DataStream,
         layer::{Intercept, InterceptLayer, InterceptService, Next, ResponseFuture},
     },
-    wire::request_info::{RequestInfo, Verb},
+    wire::request_info::RequestInfo,
 };
 
 /// Wraps services with [`Faults`].
@@ -66,17 +65,12 @@ pub(crate) async fn respond<R>(
 }
 
 async fn serve<R>(next: Next<R>, request: Request<R>, shape: Shape) -> Result<Response<DataStream>, BoxError> {
-    let is_watch = RequestInfo::from_request(&request).verb == Verb::Watch;
     let response = next.run(request).await?;
     sleep(shape.response_delay).await;
     if shape.is_lost {
         return Err(reset());
     }
-    let (mut parts, mut data) = response.into_parts();
-    if let Some(by) = shape.skew {
-        data = skew::shift(&mut parts, data, by, is_watch);
-    }
-    Ok(Response::from_parts(parts, body::shaped(data, &shape)))
+    Ok(response.map(|data| body::shaped(data, &shape)))
 }
 
 /// Binds the body of a response to its connection: it ends when the connection is ended.

@@ -1,15 +1,9 @@
 //! The interceptor: runs the chain of reactors before the inner service.
 
-use bytes::Bytes;
-use http::{
-    HeaderValue, Request, Response,
-    header::{CONTENT_LENGTH, CONTENT_TYPE},
-};
-use http_body_util::combinators::UnsyncBoxBody;
+use http::{Request, header::CONTENT_LENGTH};
 use kube::client::Body;
-use tower::BoxError;
 
-use super::{Reactors, feed, reaction::Handled};
+use super::Reactors;
 use crate::testing::{
     actions::Action,
     body,
@@ -30,8 +24,7 @@ impl Intercept<Body> for Reactors {
             let (mut parts, body) = request.into_parts();
             let original = body.collect_bytes().await?;
             let (fault, body) = match reactors.react(Action::new(&parts, original.clone())) {
-                Ok(Handled::Watch(subscription)) => return Ok(watch(subscription)),
-                Ok(Handled::Fault(fault)) => (*fault, original),
+                Ok(fault) => (*fault, original),
                 Err(body) => (Fault::none(), body),
             };
             parts.headers.remove(CONTENT_LENGTH);
@@ -39,10 +32,4 @@ impl Intercept<Body> for Reactors {
             Ok(faults::respond(next, request, fault).await?.map(body::from_data))
         })
     }
-}
-
-fn watch(subscription: feed::Subscription) -> Response<UnsyncBoxBody<Bytes, BoxError>> {
-    let mut response = Response::new(body::from_data(feed::data(subscription)));
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    response
 }

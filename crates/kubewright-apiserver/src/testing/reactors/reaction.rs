@@ -3,7 +3,6 @@
 use bytes::Bytes;
 use serde::Serialize;
 
-use super::feed::{Subscription, WatchFeed};
 use crate::testing::faults::Fault;
 
 /// The result of a reactor for one action.
@@ -14,14 +13,8 @@ pub struct Reaction(pub(super) Kind);
 pub(super) enum Kind {
     Pass,
     Change(Bytes),
-    Handle(Handled),
-}
-
-/// How the request is handled in place of the rest of the chain.
-#[derive(Debug)]
-pub(super) enum Handled {
-    Fault(Box<Fault>),
-    Watch(Subscription),
+    /// The fault handles the request in place of the rest of the chain.
+    Handle(Box<Fault>),
 }
 
 impl Reaction {
@@ -57,13 +50,7 @@ impl Reaction {
     /// the rest of the chain is skipped and the server receives the original request.
     #[must_use]
     pub fn fault(fault: Fault) -> Self {
-        Self(Kind::Handle(Handled::Fault(Box::new(fault))))
-    }
-
-    /// Handled: the watch receives the events that are sent to the feed from now on.
-    #[must_use]
-    pub fn watch(feed: &WatchFeed) -> Self {
-        Self(Kind::Handle(Handled::Watch(feed.subscribe())))
+        Self(Kind::Handle(Box::new(fault)))
     }
 
     fn not_serializable(error: &serde_json::Error) -> Self {
