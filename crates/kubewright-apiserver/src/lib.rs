@@ -100,9 +100,9 @@
 //! built-in kinds. An object that is too large is stored without its managed fields if it fits then, as there. A JSON
 //! patch has at most 10,000 operations, which copy at most 3 MiB.
 //!
-//! JSON and YAML are nested up to 127 levels, where the real server accepts 10,000. Invalid Unicode in JSON is replaced
-//! by U+FFFD, as there. An object with its managed fields is about five levels deeper, so that one of more than 122
-//! levels cannot be sent back with them.
+//! JSON and YAML are nested up to 127 levels, where the real server accepts 10,000. An object with its managed fields is
+//! about five levels deeper, so that one of more than 122 levels cannot be sent back with them. JSON with invalid Unicode
+//! is rejected, where the real server replaces it by U+FFFD.
 //!
 //! In addition, nothing that a request computes is much larger than its body and the object, where the real server can
 //! run out of memory: aliases in YAML add at most 400,000 nodes and text of 6 MiB, defaults at most 3 MiB, errors are

@@ -7,7 +7,6 @@ pub(crate) mod negotiation;
 pub(crate) mod protobuf;
 pub(crate) mod request;
 pub(crate) mod request_info;
-mod unicode;
 
 /// The maximum size of a request body (`MaxRequestBodyBytes`).
 pub(crate) const MAX_BODY_BYTES: usize = 3 << 20;

@@ -9,10 +9,7 @@ use serde::{
 use serde_json::{Map, Number, Value};
 use serde_saphyr::{Budget, Error as ParseError, Options, Spanned, budget::BudgetBreach, options::DuplicateKeyPolicy};
 
-use crate::{
-    api::depth,
-    wire::{MAX_BODY_BYTES, unicode},
-};
+use crate::{api::depth, wire::MAX_BODY_BYTES};
 
 /// The maximum number of strict decoding errors, as in Go's decoder.
 pub(crate) const MAX_ERRORS: usize = 100;
@@ -34,11 +31,10 @@ pub(crate) struct Decoded {
     pub(crate) strict_errors: Vec<String>,
 }
 
-/// Decodes JSON. Invalid Unicode is replaced.
+/// Decodes JSON.
 pub(crate) fn json(text: &[u8]) -> serde_json::Result<Decoded> {
-    let text = unicode::repair(text);
     let mut finder = Finder::default();
-    let mut deserializer = serde_json::Deserializer::from_slice(&text);
+    let mut deserializer = serde_json::Deserializer::from_slice(text);
     let value = finder.deserialize(&mut deserializer)?;
     deserializer.end()?;
     let strict_errors = finder.duplicates.iter().map(|path| format!("duplicate field {path:?}")).collect();

@@ -10,7 +10,7 @@ const WIDGETS: &str = "/apis/example.com/v1/namespaces/default/widgets";
 #[tokio::test]
 async fn a_malformed_body_is_a_bad_request() {
     let client = client().await;
-    for body in ["{bad", "[]", ""] {
+    for body in ["{bad", "[]", "", r#"{"spec":{"name":"\ud800"}}"#] {
         let (code, body) = raw(&client, "POST", WIDGETS, "application/json", body).await;
         assert_eq!(code, 400);
         assert!(body.contains("the object provided is unrecognized (must be of type Widget)"), "{body}");
