@@ -2,8 +2,8 @@
 
 pub(crate) mod body;
 pub(crate) mod content;
-pub(crate) mod duplicate_fields;
 pub(crate) mod negotiation;
+pub(crate) mod parse;
 pub(crate) mod protobuf;
 pub(crate) mod request;
 pub(crate) mod request_info;

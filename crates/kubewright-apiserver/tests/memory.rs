@@ -149,7 +149,7 @@ fn specs() -> impl Strategy<Value = String> {
             let open = r#"{"a":"#.repeat(depth);
             format!(r#"{{"free":{{"a":{open}{{{}}}{}}}}}"#, fields(width, "{}"), "}".repeat(depth))
         }),
-        // Invalid values, unknown fields and duplicate fields below a long name.
+        // Invalid values, unknown fields and many fields below a long name.
         (0..8000_usize, 0..4000_usize).prop_map(move |(long, count)| format!(
             r#"{{"numbers":{{"{}":[{}]}}}}"#,
             name(long),

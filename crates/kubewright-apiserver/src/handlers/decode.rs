@@ -36,8 +36,7 @@ pub(crate) fn object(request: &ResourceRequest) -> Result<Object> {
         DecodeError::Unrecognized(detail) => body::unrecognized(&kind.kind, &detail, &request.body),
         DecodeError::Unreadable(detail) => ApiError::bad_request(unhandled(kind, detail)),
     })?;
-    *request.strict_errors.lock() = fields.strict_errors;
-    typed_object(request, fields.fields)
+    typed_object(request, fields)
 }
 
 /// Decodes the fields of a body that is not an object of the kind and is not stored. It may omit its type, which the
@@ -46,7 +45,7 @@ pub(crate) fn unstored(request: &ResourceRequest, expected: Expected<'_>) -> Res
     body::check_media_type(&request.content_type, false)?;
     let kind = expected.kind;
     let fields = body::fields(&request.content_type, &request.body, &expected.api_version(), kind);
-    fields.map(|decoded| decoded.fields).map_err(|error| match error {
+    fields.map_err(|error| match error {
         DecodeError::Unrecognized(detail) => body::unrecognized(kind, &detail, &request.body),
         DecodeError::Unreadable(detail) => expected.unhandled(kind, expected.version, &detail),
     })

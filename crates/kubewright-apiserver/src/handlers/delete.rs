@@ -182,8 +182,8 @@ fn options(request: &ResourceRequest) -> Result<DeleteOptions> {
 fn from_body(request: &ResourceRequest) -> Result<DeleteOptions> {
     let fields = body::fields(&request.content_type, &request.body, "v1", "DeleteOptions");
     let fields = fields.map_err(|error| ApiError::bad_request(error.into_message()))?;
-    let options: DeleteOptions = serde_json::from_value(Value::Object(fields.fields))
-        .map_err(|error| ApiError::bad_request(error.to_string()))?;
+    let options: DeleteOptions =
+        serde_json::from_value(Value::Object(fields)).map_err(|error| ApiError::bad_request(error.to_string()))?;
     let Some(other) = options.kind.as_ref().filter(|kind| *kind != "DeleteOptions") else {
         return Ok(options);
     };

@@ -20,7 +20,7 @@ use crate::{
         webhook_conversions::Conversions,
     },
     storage::state::State,
-    wire::{content::Encoding, duplicate_fields, negotiation::Representation, request::Query},
+    wire::{content::Encoding, negotiation::Representation, request::Query},
 };
 
 /// The maximum number of times that a write starts again because its object was changed in between.
@@ -46,7 +46,7 @@ pub(crate) struct ResourceRequest {
     pub(crate) representation: Representation,
     /// The encoding of the response.
     pub(crate) encoding: Encoding,
-    /// The errors of strict decoding, such as duplicate fields.
+    /// The errors of strict decoding: unknown fields of the operations of a JSON patch.
     pub(crate) strict_errors: Mutex<Vec<String>>,
     /// The warnings of the response.
     pub(crate) warnings: Mutex<Vec<String>>,
@@ -151,7 +151,7 @@ impl ResourceRequest {
         self.name.as_deref().unwrap_or_default()
     }
 
-    /// Returns whether unknown and duplicate fields are errors.
+    /// Returns whether unknown fields are errors.
     pub(crate) fn is_strict(&self) -> bool {
         self.query.get("fieldValidation") == Some("Strict")
     }
@@ -159,8 +159,7 @@ impl ResourceRequest {
     /// Adds errors of lenient decoding to the warnings, unless the client ignores them.
     pub(crate) fn warn(&self, strict_errors: &[String]) {
         if self.query.get("fieldValidation") != Some("Ignore") {
-            let each = strict_errors.iter().flat_map(|error| duplicate_fields::split_errors(error));
-            self.warnings.lock().extend(each.map(str::to_owned));
+            self.warnings.lock().extend_from_slice(strict_errors);
         }
     }
 

@@ -82,7 +82,7 @@ impl Review {
         let api_version = format!("{}/{}", self.group, Self::VERSION);
         body::check_media_type(content_type, false)?;
         let fields = body::fields(content_type, body, &api_version, self.kind);
-        let fields = fields.map_err(|error| body::unrecognized(self.kind, &error.into_message(), body))?.fields;
+        let fields = fields.map_err(|error| body::unrecognized(self.kind, &error.into_message(), body))?;
         Expected { group: self.group, version: Self::VERSION, kind: self.kind }.check(&fields)?;
         let spec = fields.get("spec").cloned().unwrap_or_else(|| json!({}));
         self.check(namespace, &spec)?;

@@ -13,10 +13,7 @@ use crate::{
         go,
     },
     resource::{registry::Resource, strategic_merge},
-    wire::{
-        body::go_syntax_error,
-        duplicate_fields::{self, Decoded, MAX_ERRORS},
-    },
+    wire::{body::go_syntax_error, parse},
 };
 
 pub(crate) use go_json::go_json;
@@ -24,6 +21,8 @@ pub(crate) use go_json::go_json;
 const ACCEPTED: &str = "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml";
 pub(crate) const STRATEGIC: &str = "application/strategic-merge-patch+json";
 
+/// The maximum number of strict decoding errors, as in Go's decoder.
+const MAX_ERRORS: usize = 100;
 /// The maximum number of operations of a JSON patch (`maxJSONPatchOperations`).
 const MAX_OPERATIONS: usize = 10_000;
 /// The maximum size of the JSON that all `copy` operations of a JSON patch add (`JSONPatchMaxCopyBytes`).
@@ -40,9 +39,9 @@ pub(crate) fn apply(
     object: &mut Value,
 ) -> Result<Vec<String>> {
     match content_type {
-        STRATEGIC => strategic_patch(patch, kind, object),
+        STRATEGIC => strategic_patch(patch, kind, object).map(|()| Vec::new()),
         "application/json-patch+json" => json_patch(patch, object),
-        "application/merge-patch+json" => merge_patch(patch, object),
+        "application/merge-patch+json" => merge_patch(patch, object).map(|()| Vec::new()),
         _ => Err(ApiError::unsupported_media_type(ACCEPTED)),
     }
 }
@@ -58,7 +57,7 @@ pub(crate) fn check_media_type(content_type: &str, is_custom: bool) -> Result<()
 }
 
 fn json_patch(patch: &[u8], object: &mut Value) -> Result<Vec<String>> {
-    let Decoded { value: operations, mut strict_errors } = decode(patch)?;
+    let operations = decode(patch)?;
     let Some(count) = operations.as_array().map(Vec::len) else {
         let found = json_type(&operations);
         return Err(undecodable(format!(
@@ -69,9 +68,7 @@ fn json_patch(patch: &[u8], object: &mut Value) -> Result<Vec<String>> {
         let detail = format!("The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {count}");
         return Err(ApiError::entity_too_large(&detail));
     }
-    strict_errors.extend(unknown_fields(&operations));
-    strict_errors.truncate(MAX_ERRORS);
-    strict_errors.iter_mut().for_each(|error| error.insert_str(0, "json patch "));
+    let strict_errors = unknown_fields(&operations);
     let operations: json_patch::Patch = serde_json::from_value(operations).map_err(|_| ApiError::unprocessable())?;
     let mut budget = Budget::new(object);
     operations.0.into_iter().try_for_each(|operation| execute(operation, object, &mut budget))?;
@@ -175,7 +172,7 @@ fn unknown_fields(operations: &Value) -> Vec<String> {
     let unknown = operations.flat_map(|(index, operation)| {
         let names = operation.as_object().into_iter().flatten().map(|(name, _)| name);
         let unknown = names.filter(|name| !KNOWN.contains(&name.as_str()));
-        unknown.map(move |name| format!("unknown field {:?}", format!("[{index}].{name}")))
+        unknown.map(move |name| format!("json patch unknown field {:?}", format!("[{index}].{name}")))
     });
     unknown.take(MAX_ERRORS).collect()
 }
@@ -208,8 +205,8 @@ fn in_map(object: &Value, path: &str) -> bool {
     parent.is_some_and(Value::is_object)
 }
 
-fn merge_patch(patch: &[u8], object: &mut Value) -> Result<Vec<String>> {
-    let Decoded { value: changes, strict_errors } = decode(patch)?;
+fn merge_patch(patch: &[u8], object: &mut Value) -> Result<()> {
+    let changes = decode(patch)?;
     if !changes.is_object() {
         let found = json_type(&changes);
         return Err(undecodable(format!(
@@ -217,12 +214,11 @@ fn merge_patch(patch: &[u8], object: &mut Value) -> Result<Vec<String>> {
         )));
     }
     json_patch::merge(object, &changes);
-    Ok(strict_errors)
+    Ok(())
 }
 
-fn strategic_patch(patch: &[u8], kind: Option<&Resource>, object: &mut Value) -> Result<Vec<String>> {
-    let read = duplicate_fields::json(patch).map_err(|error| ApiError::bad_request(go_syntax_error(&error)))?;
-    let Decoded { value: changes, strict_errors } = read;
+fn strategic_patch(patch: &[u8], kind: Option<&Resource>, object: &mut Value) -> Result<()> {
+    let changes = parse::json(patch).map_err(|error| ApiError::bad_request(go_syntax_error(&error)))?;
     let Value::Object(changes) = changes else {
         let found = json_type(&changes);
         let into = "Go value of type map[string]interface {}";
@@ -231,11 +227,11 @@ fn strategic_patch(patch: &[u8], kind: Option<&Resource>, object: &mut Value) ->
     if let Value::Object(fields) = object {
         *fields = strategic_merge::apply(kind, changes, std::mem::take(fields))?;
     }
-    Ok(strict_errors)
+    Ok(())
 }
 
-fn decode(patch: &[u8]) -> Result<Decoded> {
-    duplicate_fields::json(patch).map_err(undecodable)
+fn decode(patch: &[u8]) -> Result<Value> {
+    parse::json(patch).map_err(undecodable)
 }
 
 fn undecodable(error: impl std::fmt::Display) -> ApiError {

@@ -11,7 +11,7 @@ use crate::{
         error::{ApiError, MEDIA_TYPES, Result},
     },
     wire::{
-        duplicate_fields::{self, Decoded, YamlError},
+        parse::{self, YamlError},
         protobuf::{self, Envelope},
     },
 };
@@ -49,16 +49,13 @@ pub(crate) fn check_media_type(content_type: &str, is_custom: bool) -> Result<()
     }
 }
 
-/// The fields of an object, and the errors of strict decoding.
-#[derive(Debug, Default)]
-pub(crate) struct Fields {
-    pub(crate) fields: Map<String, Value>,
-    /// The errors that strict decoding reports.
-    pub(crate) strict_errors: Vec<String>,
-}
-
 /// Decodes the fields of an object. A missing type is set to the given one; the caller rejects other types.
-pub(crate) fn fields(content_type: &str, body: &[u8], api_version: &str, kind: &str) -> Result<Fields, DecodeError> {
+pub(crate) fn fields(
+    content_type: &str,
+    body: &[u8],
+    api_version: &str,
+    kind: &str,
+) -> Result<Map<String, Value>, DecodeError> {
     let decoded = match content_type {
         protobuf::MEDIA_TYPE => {
             let envelope = Envelope::open(body).map_err(DecodeError::Unrecognized)?;
@@ -66,20 +63,20 @@ pub(crate) fn fields(content_type: &str, body: &[u8], api_version: &str, kind: &
             if depth::of_fields(&fields) > depth::MAX_DEPTH {
                 return Err(DecodeError::Unreadable(format!("exceeded max depth of {}", depth::MAX_DEPTH)));
             }
-            return Ok(Fields { fields, strict_errors: Vec::new() });
+            return Ok(fields);
         }
-        YAML => duplicate_fields::yaml(body, false).map_err(|error| match error {
+        YAML => parse::yaml(body, false).map_err(|error| match error {
             YamlError::ExcessiveAliasing | YamlError::TooDeep => DecodeError::Unrecognized(error.to_string()),
             YamlError::Syntax(detail) => unparsable(detail),
         })?,
-        _ => duplicate_fields::json(body).map_err(|error| unparsable(go_syntax_error(&error)))?,
+        _ => parse::json(body).map_err(|error| unparsable(go_syntax_error(&error)))?,
     };
     object_fields(decoded)
 }
 
-fn object_fields(decoded: Decoded) -> Result<Fields, DecodeError> {
-    match decoded.value {
-        Value::Object(fields) => Ok(Fields { fields, strict_errors: decoded.strict_errors }),
+fn object_fields(value: Value) -> Result<Map<String, Value>, DecodeError> {
+    match value {
+        Value::Object(fields) => Ok(fields),
         other => Err(unparsable(not_an_object(&other))),
     }
 }

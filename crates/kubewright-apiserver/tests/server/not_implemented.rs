@@ -12,13 +12,14 @@ const PODS: &str = "/api/v1/namespaces/default/pods";
 const REGISTRATIONS: &str = "/apis/admissionregistration.k8s.io/v1";
 
 /// The checks below, in the order of the entries, by the first words of these.
-const CHECKED: [&str; 11] = [
+const CHECKED: [&str; 12] = [
     "Kinds:",
     "Controllers other than",
     "Services: cluster IPs",
     "Aggregated API servers",
     "Certificates are not parsed",
     "Validation beyond the schemas",
+    "Duplicate fields:",
     "Updates of existing pods",
     "Admission policies are evaluated, except",
     "Times are returned as",
@@ -110,6 +111,15 @@ async fn a_request_without_a_certificate_is_accepted() {
 async fn a_topology_spread_without_a_skew_is_accepted() {
     let spread = json!({ "maxSkew": 0, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule" });
     create_pod(&client(), json!({ "topologySpreadConstraints": [spread] })).await;
+}
+
+#[tokio::test]
+async fn duplicate_fields_are_accepted() {
+    let client = client();
+    let path = "/api/v1/namespaces/default/configmaps?fieldValidation=Strict";
+    let body = r#"{ "metadata": { "name": "a" }, "data": { "k": "1", "k": "2" } }"#;
+    let (code, response) = raw(&client, "POST", path, "application/json", body).await;
+    assert!(code == 201 && response.contains(r#""k":"2""#), "{code} {response}");
 }
 
 #[tokio::test]

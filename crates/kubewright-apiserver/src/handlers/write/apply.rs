@@ -1,7 +1,5 @@
 //! Server-side apply: merges the fields that a manager applies with those of other managers.
 
-use std::mem;
-
 use kubewright_crd::value::json_type;
 use serde_json::{Map, Value};
 
@@ -18,7 +16,7 @@ use crate::{
     },
     handlers::{decode, request::ResourceRequest},
     resource::managed_fields,
-    wire::duplicate_fields::{self, Decoded},
+    wire::parse,
 };
 
 impl Write<'_> {
@@ -31,7 +29,6 @@ impl Write<'_> {
         let fields = body(request)?;
         let (author, force) = (request.author(), self.options.force);
         let applied = request.resolve(|| managed_fields::apply(author, live.as_deref(), &fields, force)).await?;
-        check_strict(request)?;
         let mut object = match (applied.outcome, &live) {
             (None, Some(live)) => Object::clone(live),
             (outcome, _) => decode::merged(&request.kind, outcome.unwrap_or_default(), &fields)?,
@@ -50,11 +47,7 @@ impl Write<'_> {
 
 /// Decodes a YAML or JSON body. An empty body is an object without fields.
 pub(super) fn body(request: &ResourceRequest) -> Result<Value> {
-    let decoded = yaml(&request.body).map(|decoded| {
-        *request.strict_errors.lock() = decoded.strict_errors;
-        decoded.value
-    });
-    match decoded {
+    match yaml(&request.body) {
         Ok(Value::Object(fields)) => Ok(Value::Object(fields)),
         Ok(Value::Null) => Ok(Value::Object(Map::new())),
         Ok(other) => {
@@ -70,28 +63,14 @@ pub(super) fn body(request: &ResourceRequest) -> Result<Value> {
     }
 }
 
-/// Rejects duplicate fields if the request is strict; otherwise the last one wins.
-pub(super) fn check_strict(request: &ResourceRequest) -> Result<()> {
-    let strict_errors = mem::take(&mut *request.strict_errors.lock());
-    if let Some(detail) = strict_errors.first().filter(|_| request.is_strict()) {
-        let detail = format!("error strict decoding YAML: error converting YAML to JSON: {detail}");
-        return Err(ApiError::bad_request(detail));
-    }
-    request.warn(&strict_errors);
-    Ok(())
-}
-
-/// Decodes the first document as YAML 1.1, as Go does. JSON without duplicate fields is decoded as such, which has no
-/// other values.
-fn yaml(body: &[u8]) -> Result<Decoded, String> {
-    let json = duplicate_fields::json(body).ok().filter(|decoded| decoded.strict_errors.is_empty());
-    if let Some(mut decoded) = json {
-        go::normalize_numbers(&mut decoded.value);
-        return Ok(decoded);
-    }
-    let mut decoded = duplicate_fields::yaml(body, true).map_err(|error| error.to_string())?;
-    go::normalize_numbers(&mut decoded.value);
-    Ok(decoded)
+/// Decodes the first document as YAML 1.1, as Go does. JSON is decoded as such, which has no other values.
+fn yaml(body: &[u8]) -> Result<Value, String> {
+    let mut value = match parse::json(body) {
+        Ok(value) => value,
+        Err(_) => parse::yaml(body, true).map_err(|error| error.to_string())?,
+    };
+    go::normalize_numbers(&mut value);
+    Ok(value)
 }
 
 /// Rejects a new object with a UID: the request is for an existing object.

@@ -111,7 +111,6 @@ impl Write<'_> {
         let applied = apply::body(request)?;
         let replicas = replicas(&scale).unwrap_or_default();
         let (outcome, entries) = managed_fields::apply_to_scale(request.author(), &old, &sent(scale), &applied, force)?;
-        apply::check_strict(request)?;
         let desired = match outcome {
             None => DesiredScale { object: Object::default(), replicas, entries },
             Some(outcome) => DesiredScale { entries, ..decode(outcome, None).map_err(ApiError::internal)? },
@@ -167,8 +166,7 @@ fn from_body(request: &ResourceRequest) -> Result<DesiredScale> {
     };
     let scale = body::fields(&request.content_type, &request.body, API_VERSION, KIND);
     let scale = scale.map_err(|error| decode_error(error.into_message()))?;
-    *request.strict_errors.lock() = scale.strict_errors;
-    decode(Value::Object(scale.fields), Some(request)).map_err(decode_error)
+    decode(Value::Object(scale), Some(request)).map_err(decode_error)
 }
 
 fn patched(request: &ResourceRequest, outcome: Value) -> Result<DesiredScale> {
