@@ -1,7 +1,5 @@
 //! Patches: JSON patch, merge patch and strategic merge patch.
 
-mod go_json;
-
 use json_patch::{AddOperation, CopyOperation, PatchOperation, ReplaceOperation};
 use kubewright_crd::value::json_type;
 use serde_json::Value;
@@ -15,8 +13,6 @@ use crate::{
     resource::{registry::Resource, strategic_merge},
     wire::{body::go_syntax_error, parse},
 };
-
-pub(crate) use go_json::go_json;
 
 const ACCEPTED: &str = "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml";
 pub(crate) const STRATEGIC: &str = "application/strategic-merge-patch+json";

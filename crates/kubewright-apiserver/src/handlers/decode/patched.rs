@@ -23,7 +23,7 @@ pub(crate) fn patched(request: &ResourceRequest, outcome: Value) -> Result<Objec
         return decode_strategic_merge(request, fields);
     }
     let outcome = Value::Object(fields.clone());
-    let shown = || patch::go_json(request.kind.is_custom, &request.body, &outcome);
+    let shown = || outcome.to_string();
     let reject = |detail: String| {
         ApiError::invalid_of("", "", "", &[FieldError::invalid("patch", format!("{:?}", shown()), detail)])
     };
