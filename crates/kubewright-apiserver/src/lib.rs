@@ -75,6 +75,7 @@
 //!   security contexts except ids, projected volumes, resize policies, volume sources in full, metrics and behaviors of
 //!   autoscalers, webhook configurations.
 //! - Duplicate fields: the last one wins, and neither `fieldValidation=Strict` nor warnings report them.
+//! - OpenAPI version 2: the document has no kinds, so that kubectl and Helm do not use it. Version 3 has all of them.
 //! - Updates of existing pods: hardly any field can change, and the error does not show the difference. Built-in kinds
 //!   return warnings only for deprecated fields and for the tokens of storage drivers.
 //! - Admission policies are evaluated, except for requests to `/scale`, `/binding` and

@@ -2,13 +2,12 @@
 //!
 //! The documents are sufficient for `kubectl explain` and for `kubectl --validate`, which only checks that patches have
 //! the parameter `fieldValidation`. They do not declare strategic merge patches, since the schemas have no merge keys;
-//! kubectl then uses its compiled-in types.
+//! kubectl then uses its compiled-in types. The document of version 2 is empty: kubectl and Helm do not validate kinds
+//! that it does not have.
 
 mod enums;
-mod gnostic;
 mod operations;
 mod schemas;
-mod v2;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,12 +22,18 @@ use crate::{
         document::{Caching, Document},
     },
     storage::state::State,
-    wire::request::Query,
+    wire::{protobuf::Writer, request::Query},
 };
 
 const JSON: &str = "application/json";
-/// The cache keys of version 2, in JSON and in protobuf.
-const V2_KEYS: [&str; 2] = ["v2", "v2 in protobuf"];
+/// The media types of version 2 in protobuf. Older clients ask for the first, newer ones for the second. The response
+/// has the first.
+const PROTOBUF: [&str; 2] = [
+    "application/com.github.proto-openapi.spec.v2.v1.0+protobuf",
+    "application/com.github.proto-openapi.spec.v2@v1.0+protobuf",
+];
+const TITLE: &str = "Kubernetes";
+const VERSION: &str = "1.36";
 
 /// The documents that were requested, each with the fingerprint of the kinds that it was built from.
 #[derive(Debug, Default)]
@@ -70,18 +75,28 @@ pub(crate) fn v3(
     }
 }
 
-/// Returns `/openapi/v2`: the schemas and operations of all kinds, in JSON or in protobuf.
-pub(crate) fn v2(state: &State, cache: &mut DocumentCache, parts: &Parts) -> ApiResponse {
-    let Some(format) = accepted(parts, &[&[JSON], &gnostic::MEDIA_TYPES]) else {
-        return ApiResponse::Empty(StatusCode::NOT_ACCEPTABLE);
+/// Returns `/openapi/v2`: a document without kinds, in JSON or in protobuf.
+pub(crate) fn v2(parts: &Parts) -> ApiResponse {
+    let document = match accepted(parts, &[&[JSON], &PROTOBUF]) {
+        None => return ApiResponse::Empty(StatusCode::NOT_ACCEPTABLE),
+        Some(0) => Document::json(&json!({ "swagger": "2.0", "info": info(), "paths": {} })),
+        Some(_) => Document::new(PROTOBUF[0], empty_in_protobuf().into()),
     };
-    let all = served(state);
-    let fingerprint = all.iter().map(|(group, version)| fingerprint(state, group, version)).collect();
-    let build = |state: &State| match format {
-        0 => Document::json(&all_kinds(state)),
-        _ => Document::new(gnostic::MEDIA_TYPES[0], gnostic::document(&all_kinds(state)).into()),
-    };
-    cached(state, cache, V2_KEYS[format], fingerprint, build).respond(parts, Caching::NoCache).into()
+    document.respond(parts, Caching::NoCache).into()
+}
+
+/// Encodes an empty `openapi.v2.Document` of github.com/google/gnostic-models.
+fn empty_in_protobuf() -> Vec<u8> {
+    let mut info = Writer::default();
+    info.bytes(1, TITLE.as_bytes());
+    info.bytes(2, VERSION.as_bytes());
+    let mut document = Writer::default();
+    document.bytes(1, b"2.0");
+    document.bytes(2, info.as_bytes());
+    // The paths and the definitions.
+    document.bytes(8, &[]);
+    document.bytes(9, &[]);
+    document.into_bytes()
 }
 
 /// Returns the index of the first format that a client accepts. Each format has several media types.
@@ -116,7 +131,7 @@ fn cached(
     }
     let document = build(state);
     let served: BTreeSet<String> = served(state).iter().map(|(group, version)| prefix(group, version)).collect();
-    cache.0.retain(|name, _| V2_KEYS.contains(&name.as_str()) || served.contains(name));
+    cache.0.retain(|name, _| served.contains(name));
     cache.0.insert(name.to_owned(), (fingerprint, document.clone()));
     document
 }
@@ -138,22 +153,8 @@ fn of_version(state: &State, group: &str, version: &str) -> Value {
     })
 }
 
-/// Builds the document of version 2.
-fn all_kinds(state: &State) -> Value {
-    let mut paths = Map::new();
-    let mut definitions = schemas::common();
-    for kind in state.registry.iter() {
-        paths.extend(operations::build(kind).into_iter().map(|(name, path)| (name, v2::path(&path))));
-        definitions.extend(schemas::build(state, kind));
-    }
-    enums::add(&mut definitions);
-    let definitions: Map<String, Value> =
-        definitions.into_iter().map(|(name, schema)| (name, v2::definition(schema))).collect();
-    json!({ "swagger": "2.0", "info": info(), "paths": paths, "definitions": definitions })
-}
-
 fn info() -> Value {
-    json!({ "title": "Kubernetes", "version": "1.36" })
+    json!({ "title": TITLE, "version": VERSION })
 }
 
 /// Returns the served groups and versions.

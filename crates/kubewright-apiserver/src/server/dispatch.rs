@@ -117,7 +117,7 @@ fn handle_non_resource(state: &State, cache: &mut DocumentCache, route: Route, p
     let kinds = match &route {
         Route::OpenApiIndex => return Ok(openapi::index(state, cache)),
         Route::OpenApi { group, version } => return Ok(openapi::v3(state, cache, (group, version), parts)),
-        Route::OpenApiV2 => return Ok(openapi::v2(state, cache, parts)),
+        Route::OpenApiV2 => return Ok(openapi::v2(parts)),
         _ => &state.registry,
     };
     let is_discovery = matches!(route, Route::CoreVersions | Route::Groups | Route::Group(_) | Route::Resources { .. });

@@ -12,7 +12,7 @@ const PODS: &str = "/api/v1/namespaces/default/pods";
 const REGISTRATIONS: &str = "/apis/admissionregistration.k8s.io/v1";
 
 /// The checks below, in the order of the entries, by the first words of these.
-const CHECKED: [&str; 12] = [
+const CHECKED: [&str; 13] = [
     "Kinds:",
     "Controllers other than",
     "Services: cluster IPs",
@@ -20,6 +20,7 @@ const CHECKED: [&str; 12] = [
     "Certificates are not parsed",
     "Validation beyond the schemas",
     "Duplicate fields:",
+    "OpenAPI version 2:",
     "Updates of existing pods",
     "Admission policies are evaluated, except",
     "Times are returned as",
@@ -120,6 +121,13 @@ async fn duplicate_fields_are_accepted() {
     let body = r#"{ "metadata": { "name": "a" }, "data": { "k": "1", "k": "2" } }"#;
     let (code, response) = raw(&client, "POST", path, "application/json", body).await;
     assert!(code == 201 && response.contains(r#""k":"2""#), "{code} {response}");
+}
+
+#[tokio::test]
+async fn version_2_of_openapi_has_no_kinds() {
+    let (code, document) = get(&client(), "/openapi/v2").await;
+    assert_eq!((code, &document["swagger"], &document["paths"]), (200, &json!("2.0"), &json!({})));
+    assert!(document["definitions"].is_null(), "{document}");
 }
 
 #[tokio::test]
