@@ -63,13 +63,13 @@
 //!   `autoscaling/v1`.
 //! - Controllers other than the garbage collector, the namespace controller, the usage of quotas and the aggregation of
 //!   roles ([`Builder::collects_garbage`]): nothing creates the pods of a Deployment or writes another status.
-//! - Services: cluster IPs outside `10.0.0.0/16` and IPv6. Their `IPAddress` and `ServiceCIDR` objects do not exist, and
-//!   those of clients have no validation and no effect. The service account of a Pod (the `ServiceAccount` admission
+//! - Services: cluster IPs outside `10.0.0.0/16` and IPv6. Their `IPAddress` and `ServiceCIDR` objects do not exist,
+//!   and those of clients have no validation and no effect. The service account of a Pod (the `ServiceAccount` admission
 //!   plugin) is not set.
 //! - Aggregated API servers: an `APIService` is stored without validation and without an effect. Those of the served
 //!   versions do not exist.
-//! - Certificates are not parsed, the usages and the signer of a request are any text, and every user with the permission
-//!   for `/approval` or `/status` can act for any signer.
+//! - Certificates are not parsed, the usages and the signer of a request are any text, and every user with the
+//!   permission for `/approval` or `/status` can act for any signer.
 //! - Validation beyond the schemas covers the most common errors: containers, probes, volumes and mounts, strategies,
 //!   selectors, schedules, roles, ingress paths, ranges. Not validated: affinities, topology spread constraints,
 //!   security contexts except ids, projected volumes, resize policies, volume sources in full, metrics and behaviors of
@@ -83,8 +83,8 @@
 //! - Times are returned as they were written, not in their shortest representation.
 //! - Kubelets: a pod on a node gets its grace period when it is deleted, and remains until it is deleted with a period
 //!   of 0.
-//! - Subresources other than `/status` and `/scale`; `/binding`, `/ephemeralcontainers`, `/eviction` and `/resize` of a
-//!   pod; `/finalize` of a namespace; `/approval` of a certificate signing request; and `/token` of a service account.
+//! - Subresources other than `/status` and `/scale`; `/binding`, `/ephemeralcontainers` and `/eviction` of a pod;
+//!   `/finalize` of a namespace; `/approval` of a certificate signing request; and `/token` of a service account.
 //!   Logs return 404 except on a socket (`serve::serve`).
 //!
 //! # Reads
@@ -102,9 +102,9 @@
 //! built-in kinds. An object that is too large is stored without its managed fields if it fits then, as there. A JSON
 //! patch has at most 10,000 operations, which copy at most 3 MiB.
 //!
-//! JSON and YAML are nested up to 127 levels, where the real server accepts 10,000. An object with its managed fields is
-//! about five levels deeper, so that one of more than 122 levels cannot be sent back with them. JSON with invalid Unicode
-//! is rejected, where the real server replaces it by U+FFFD.
+//! JSON and YAML are nested up to 127 levels, where the real server accepts 10,000. An object with its managed fields
+//! is about five levels deeper, so that one of more than 122 levels cannot be sent back with them. JSON with invalid
+//! Unicode is rejected, where the real server replaces it by U+FFFD.
 //!
 //! In addition, nothing that a request computes is much larger than its body and the object, where the real server can
 //! run out of memory: aliases in YAML add at most 400,000 nodes and text of 6 MiB, defaults at most 3 MiB, errors are

@@ -13,7 +13,7 @@ pub(crate) enum Endpoint {
     Finalize,
     /// `/approval`, of a certificate signing request.
     Approval,
-    /// `/binding`, `/ephemeralcontainers`, `/eviction` and `/resize`, of a pod.
+    /// `/binding`, `/ephemeralcontainers` and `/eviction`, of a pod.
     Pod(PodSubresource),
     /// `/token`, of a service account.
     Token,
@@ -27,12 +27,11 @@ pub(crate) enum PodSubresource {
     Binding,
     EphemeralContainers,
     Eviction,
-    Resize,
 }
 
 impl PodSubresource {
     /// All of them, in the order of discovery.
-    pub(crate) const ALL: [Self; 4] = [Self::Binding, Self::EphemeralContainers, Self::Eviction, Self::Resize];
+    pub(crate) const ALL: [Self; 3] = [Self::Binding, Self::EphemeralContainers, Self::Eviction];
 
     /// Returns the subresource with a name, such as `eviction`.
     pub(crate) fn find(name: &str) -> Option<Self> {
@@ -44,20 +43,19 @@ impl PodSubresource {
             Self::Binding => "binding",
             Self::EphemeralContainers => "ephemeralcontainers",
             Self::Eviction => "eviction",
-            Self::Resize => "resize",
         }
     }
 
     /// Returns whether the subresource is a part of the pod, which is read and updated. Others are only created.
     pub(crate) fn is_part(self) -> bool {
-        matches!(self, Self::EphemeralContainers | Self::Resize)
+        self == Self::EphemeralContainers
     }
 
     /// Returns the group, version and kind of the request body.
     pub(crate) fn group_version_kind(self) -> (&'static str, &'static str, &'static str) {
         match self {
             Self::Binding => ("", "v1", "Binding"),
-            Self::EphemeralContainers | Self::Resize => ("", "v1", "Pod"),
+            Self::EphemeralContainers => ("", "v1", "Pod"),
             Self::Eviction => ("policy", "v1", "Eviction"),
         }
     }

@@ -38,7 +38,7 @@ pub(crate) fn create(
     match subresource {
         PodSubresource::Binding => binding::bind(state, request, &body, options.dry_run)?,
         PodSubresource::Eviction => eviction::evict(state, request, &body, options.dry_run)?,
-        PodSubresource::EphemeralContainers | PodSubresource::Resize => return Err(ApiError::method_not_allowed()),
+        PodSubresource::EphemeralContainers => return Err(ApiError::method_not_allowed()),
     }
     Ok(())
 }

@@ -10,7 +10,6 @@ use serde_json::{Value, json};
 use self::bounds::Bounds;
 use crate::{
     api::{
-        endpoint::{Endpoint, PodSubresource},
         error::{ApiError, Result},
         kind::Kind,
         object::Object,
@@ -69,15 +68,9 @@ fn default_container(container: &mut Value, description: &str, defaults: [&Amoun
 ///
 /// # Errors
 /// A bound is violated.
-pub(crate) fn check(
-    objects: &dyn Objects,
-    kind: &Kind,
-    endpoint: &Endpoint,
-    object: &Object,
-    old: Option<&Object>,
-) -> Result<()> {
+pub(crate) fn check(objects: &dyn Objects, kind: &Kind, object: &Object, old: Option<&Object>) -> Result<()> {
     let is_limited = match (kind.group.as_str(), kind.plural.as_str()) {
-        ("", "pods") => old.is_none() || *endpoint == Endpoint::Pod(PodSubresource::Resize),
+        ("", "pods") => old.is_none(),
         ("", "persistentvolumeclaims") => !old.is_some_and(Object::is_terminating),
         _ => false,
     };

@@ -181,8 +181,10 @@ async fn a_deleted_pod_of_a_node_remains() {
 }
 
 #[tokio::test]
-async fn a_pod_has_no_logs_in_process() {
+async fn a_pod_has_neither_logs_in_process_nor_resizes() {
     let client = client();
     create_pod(&client, json!({ "nodeName": "n" })).await;
-    assert_eq!(get(&client, &format!("{PODS}/a/log")).await.0, 404);
+    for subresource in ["log", "resize"] {
+        assert_eq!(get(&client, &format!("{PODS}/a/{subresource}")).await.0, 404, "{subresource}");
+    }
 }

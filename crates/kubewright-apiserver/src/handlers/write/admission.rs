@@ -1,11 +1,7 @@
 //! Validating admission: the limit ranges and the quotas of the namespace.
 
 use crate::{
-    api::{
-        endpoint::{Endpoint, PodSubresource},
-        error::Result,
-        object::Object,
-    },
+    api::{endpoint::Endpoint, error::Result, object::Object},
     handlers::request::ResourceRequest,
     lifecycle::quotas::{self, Status},
     resource::{
@@ -25,11 +21,10 @@ pub(super) fn validate(
     new: &Object,
     old: Option<&Object>,
 ) -> Result<Vec<Charge>> {
-    let is_resize = request.endpoint == Endpoint::Pod(PodSubresource::Resize);
-    if request.endpoint != Endpoint::Main && !is_resize || !request.kind.namespaced {
+    if request.endpoint != Endpoint::Main || !request.kind.namespaced {
         return Ok(Vec::new());
     }
-    limit_range::check(&state.store, &request.kind, &request.endpoint, new, old)?;
+    limit_range::check(&state.store, &request.kind, new, old)?;
     quota::charge(&state.store, &request.kind, new, old)
 }
 

@@ -19,7 +19,6 @@ pub(super) use autoscaler::autoscaler;
 pub(super) use cluster::{limit_range, new_attributes_class, new_claim, new_node, new_volume, node, volume_changed};
 pub(super) use devices::{resource_claim, resource_claim_template, resource_slice};
 pub(super) use pods::{cron_job, new_pod, pod, pod_changed, pod_template, template_of_pods};
-pub(super) use qos::class as quality_of_service;
 pub(super) use services::{new_service, service, service_changed};
 pub(super) use workloads::{claim_templates, daemon_set_changed, new_daemon_set, new_job, replication_controller};
 

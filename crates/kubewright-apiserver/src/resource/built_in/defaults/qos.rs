@@ -7,7 +7,7 @@ const RESOURCES: [&str; 2] = ["cpu", "memory"];
 
 /// Returns `Guaranteed` if every container has limits and equal requests, `BestEffort` if no container has requests or
 /// limits, and `Burstable` otherwise.
-pub(in super::super) fn class(spec: &Value) -> &'static str {
+pub(super) fn class(spec: &Value) -> &'static str {
     let containers = ["containers", "initContainers"].map(|list| spec[list].as_array());
     let containers: Vec<&Value> = containers.into_iter().flatten().flatten().collect();
     let amount = |container: &Value, list: &str, resource: &str| {

@@ -1,10 +1,10 @@
 //! Validation of pods and pod templates.
 
-use std::{collections::BTreeSet, mem};
+use std::collections::BTreeSet;
 
 use kubewright_crd::names;
 
-use super::{Change, Errors, FieldValue, containers, pod_resize, pod_updates, selectors};
+use super::{Change, Errors, FieldValue, containers, ephemeral_containers, pod_updates, selectors};
 use crate::api::endpoint::{Endpoint, PodSubresource};
 
 pub(in crate::resource::built_in) fn pod(change: &Change<'_>, errors: &mut Errors) {
@@ -13,20 +13,14 @@ pub(in crate::resource::built_in) fn pod(change: &Change<'_>, errors: &mut Error
     if change.old.is_none() && !spec.at("schedulingGates").is_empty() && !spec.at("nodeName").is_empty() {
         errors.push(spec.at("nodeName").forbidden("cannot be set until all schedulingGates have been cleared"));
     }
-    let ephemeral_containers = spec.at("ephemeralContainers");
+    let list = spec.at("ephemeralContainers");
     match (change.old, change.endpoint) {
-        (None, _) if !ephemeral_containers.is_empty() => {
-            errors.push(ephemeral_containers.forbidden("cannot be set on create"));
+        (None, _) if !list.is_empty() => {
+            errors.push(list.forbidden("cannot be set on create"));
         }
         (None, _) => {}
         (Some(old), Endpoint::Pod(PodSubresource::EphemeralContainers)) => {
-            pod_resize::ephemeral_containers(change.object, old, errors);
-        }
-        (Some(old), Endpoint::Pod(PodSubresource::Resize)) => {
-            let of_pod = mem::take(errors);
-            if pod_resize::resize(change.object, old, errors) {
-                errors.extend(of_pod);
-            }
+            ephemeral_containers::check(change.object, old, errors);
         }
         (Some(old), _) => pod_updates::check(change.object, old, errors),
     }
