@@ -59,8 +59,8 @@
 //!
 //! # Not implemented
 //!
-//! - Kinds: `ComponentStatus`, `FlowSchema`, `PriorityLevelConfiguration`, and `HorizontalPodAutoscaler` in
-//!   `autoscaling/v1`.
+//! - Kinds and paths: `ComponentStatus`, `FlowSchema`, `PriorityLevelConfiguration`, `HorizontalPodAutoscaler` in
+//!   `autoscaling/v1`, and `/metrics`.
 //! - Controllers other than the garbage collector, the namespace controller, the usage of quotas and the aggregation of
 //!   roles ([`Builder::collects_garbage`]): nothing creates the pods of a Deployment or writes another status.
 //! - Services: cluster IPs outside `10.0.0.0/16` and IPv6. Their `IPAddress` and `ServiceCIDR` objects do not exist,

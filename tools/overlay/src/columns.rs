@@ -16,7 +16,7 @@ const TABLE: &str = "application/json;as=Table;v=v1;g=meta.k8s.io";
 /// The columns whose descriptions most kinds share, with the marks that stand for these descriptions.
 const SHARED: [(&str, &str); 2] = [("Name", "=name"), ("Age", "=age")];
 
-/// Resources that the in-memory API server does not serve, or with the default columns.
+/// Resources that the in-memory API server does not serve, or serves with the default columns.
 const DEFAULT_COLUMNS: [&str; 4] = [
     "apiservices.apiregistration.k8s.io",
     "componentstatuses",

@@ -13,7 +13,7 @@ const REGISTRATIONS: &str = "/apis/admissionregistration.k8s.io/v1";
 
 /// The checks below, in the order of the entries, by the first words of these.
 const CHECKED: [&str; 13] = [
-    "Kinds:",
+    "Kinds and paths:",
     "Controllers other than",
     "Services: cluster IPs",
     "Aggregated API servers",
@@ -59,9 +59,10 @@ fn every_entry_has_a_check() {
 }
 
 #[tokio::test]
-async fn some_kinds_are_not_served() {
+async fn some_kinds_and_paths_are_not_served() {
     let client = client();
-    for path in ["/api/v1/componentstatuses", "/apis/flowcontrol.apiserver.k8s.io/v1", "/apis/autoscaling/v1"] {
+    let groups = ["/apis/flowcontrol.apiserver.k8s.io/v1", "/apis/autoscaling/v1"];
+    for path in ["/api/v1/componentstatuses", "/metrics"].into_iter().chain(groups) {
         assert_eq!(get(&client, path).await.0, 404, "{path}");
     }
 }
