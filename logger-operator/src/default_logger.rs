@@ -42,7 +42,7 @@ impl Runnable for DefaultLogger {
     }
 
     fn describe(&self) -> DescribeFn {
-        Box::new(|| OperatorDescription::of_permissions([Allow::<Logger>::verbs([Verb::Create]).into()]))
+        Box::new(|| OperatorDescription::from_permissions([Allow::<Logger>::verbs([Verb::Create]).into()]))
     }
 }
 

@@ -77,14 +77,14 @@ pub(crate) struct RustItem {
 
 impl RustItem {
     /// Returns the type of a kind.
-    pub(crate) fn of_kind(group: &ApiGroup, kind: &ApiKind) -> Self {
+    pub(crate) fn from_kind(group: &ApiGroup, kind: &ApiKind) -> Self {
         let is_known = kind.location != Location::UNKNOWN;
         let location = is_known.then(|| kind.location.to_string());
         RustItem { location, ..format!("{}::{}", group.module, kind.rust_name).into() }
     }
 
     /// Returns the module of a group.
-    pub(crate) fn of_group(group: &ApiGroup) -> Self {
+    pub(crate) fn from_group(group: &ApiGroup) -> Self {
         let is_known = group.location != Location::UNKNOWN;
         RustItem { location: is_known.then(|| group.location.to_string()), ..group.module.into() }
     }
@@ -150,8 +150,8 @@ mod tests {
         let unknown = ApiKind { rust_name: "Widget", ..ApiKind::DEFAULT };
         let kind = ApiKind { location: Location { file: "src/v1.rs", line: 12 }, ..unknown };
         let text = |item: RustItem| item.diagnostic("wrong").to_string();
-        assert_eq!(text(RustItem::of_kind(&GROUP, &unknown)), "`my_types::v1::Widget`: wrong");
-        let item = RustItem::of_kind(&GROUP, &kind);
+        assert_eq!(text(RustItem::from_kind(&GROUP, &unknown)), "`my_types::v1::Widget`: wrong");
+        let item = RustItem::from_kind(&GROUP, &kind);
         assert_eq!(text(item.clone()), "src/v1.rs:12: `my_types::v1::Widget`: wrong");
         assert_eq!(
             text(item.at(".spec").with_location(None::<&str>)),

@@ -72,7 +72,7 @@ impl OperatorDescription {
 
     /// Returns the description of permissions only.
     #[must_use]
-    pub fn of_permissions(permissions: impl IntoIterator<Item = Permission>) -> Self {
+    pub fn from_permissions(permissions: impl IntoIterator<Item = Permission>) -> Self {
         OperatorDescription { permissions: permissions.into_iter().collect(), ..OperatorDescription::default() }
     }
 }
@@ -322,7 +322,7 @@ mod tests {
 
     #[test]
     fn a_description_is_the_same_after_serialization() {
-        let mut description = OperatorDescription::of_permissions(Permission::reviews());
+        let mut description = OperatorDescription::from_permissions(Permission::reviews());
         description.merge(OperatorDescription {
             informers: vec![InformerDescription {
                 kind: kind("parts", true),
@@ -333,7 +333,7 @@ mod tests {
             lease: Some("mine".to_owned()),
             sharding: Some("fleet".to_owned()),
             graceful_shutdown_seconds: Some(30),
-            ..OperatorDescription::of_permissions(Permission::leader_election("mine"))
+            ..OperatorDescription::from_permissions(Permission::leader_election("mine"))
         });
         let json = serde_json::to_string(&description).unwrap();
         assert_eq!(serde_json::from_str::<OperatorDescription>(&json).unwrap(), description);

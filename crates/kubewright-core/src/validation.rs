@@ -145,7 +145,7 @@ impl Invalid {
     }
 
     /// Creates an error of the complete object or its kind.
-    fn of_object(message: impl fmt::Display) -> Self {
+    fn from_message(message: impl fmt::Display) -> Self {
         Invalid(vec![internal_error(String::new(), message.to_string())])
     }
 }
@@ -164,12 +164,12 @@ fn check<K: Kind>(new: &K, old: Option<&K>) -> Result<(), Invalid> {
 
 /// Returns the object as the server stores it.
 fn stored<K: Kind>(validator: &Validator, object: &K) -> Result<Map<String, Value>, Invalid> {
-    match serde_json::to_value(object).map_err(Invalid::of_object)? {
+    match serde_json::to_value(object).map_err(Invalid::from_message)? {
         Value::Object(mut object) => {
-            validator.prune_and_default(&mut object).map_err(Invalid::of_object)?;
+            validator.prune_and_default(&mut object).map_err(Invalid::from_message)?;
             Ok(object)
         }
-        _ => Err(Invalid::of_object("the JSON encoding is not an object")),
+        _ => Err(Invalid::from_message("the JSON encoding is not an object")),
     }
 }
 
@@ -190,7 +190,10 @@ fn validator<K: Kind>() -> Result<Arc<Validator>, Invalid> {
 fn new_validator<K: Kind>() -> Result<Validator, Invalid> {
     let kind = K::API_KIND;
     let Some(schema) = kind.schema else {
-        return Err(Invalid::of_object(format_args!("{} has no schema: its definition is not generated", kind.kind)));
+        return Err(Invalid::from_message(format_args!(
+            "{} has no schema: its definition is not generated",
+            kind.kind
+        )));
     };
     let root = Root { description: String::new(), status: kind.status };
     let options = Options { root: Some(root), allow_floats: true, ..Options::default() };

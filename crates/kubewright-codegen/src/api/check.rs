@@ -37,7 +37,7 @@ pub(super) fn generated_names(groups: &[Group], errors: &mut Diagnostics) {
             first.meta.group,
             names::snake_group(second.meta.group)
         );
-        errors.push(RustItem::of_group(&second.meta).about("group"), message);
+        errors.push(RustItem::from_group(&second.meta).about("group"), message);
     }
 }
 
@@ -50,7 +50,7 @@ fn list_types(group: &ApiGroup, errors: &mut Diagnostics) {
              Vec<{}>` and add it to `kinds` of the `group_version!` of its module",
             kind.rust_name
         );
-        errors.push(RustItem::of_kind(group, kind), message);
+        errors.push(RustItem::from_kind(group, kind), message);
     }
 }
 
@@ -63,7 +63,7 @@ fn apply_configurations(group: &ApiGroup, errors: &mut Diagnostics) {
                  on the method",
                 method.name
             );
-            errors.push(RustItem::of_kind(group, kind), message);
+            errors.push(RustItem::from_kind(group, kind), message);
         }
     }
 }
@@ -75,7 +75,7 @@ fn getters_and_types(group: &Group, errors: &mut Diagnostics) {
         ["Client", "Informers"].map(|suffix| (group.type_named(suffix).to_string(), "the group itself")).into();
     for kind in &group.kinds {
         let name = kind.meta.kind;
-        let item = RustItem::of_kind(&group.meta, &kind.meta);
+        let item = RustItem::from_kind(&group.meta, &kind.meta);
         for getter in [kind.getter.to_string(), kind.all_getter().to_string()] {
             if let Some(other) = getters.insert(getter.clone(), name).filter(|other| *other != name) {
                 let message =
@@ -102,11 +102,11 @@ fn duplicates(groups: &[ApiGroup], errors: &mut Diagnostics) {
     for group in groups {
         if let Some(other) = versions.insert((group.group, group.version), group.module) {
             let message = format!("{}/{} is also declared in `{other}`; declare it once", group.group, group.version);
-            errors.push(RustItem::of_group(group).about("version"), message);
+            errors.push(RustItem::from_group(group).about("version"), message);
             continue;
         }
         for kind in group.kinds() {
-            let item = RustItem::of_kind(group, kind);
+            let item = RustItem::from_kind(group, kind);
             if let Some(other) = kinds.insert((group.group, group.version, kind.kind), kind.rust_name) {
                 errors.push(&item, format!("its kind `{}` is also that of `{other}`; remove one of them", kind.kind));
             }

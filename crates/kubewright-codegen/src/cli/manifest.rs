@@ -18,13 +18,13 @@ pub(super) struct Manifest {
 
 impl Manifest {
     /// Reads the manifest of the client's package, if it exists.
-    pub(super) fn of_client(root: &Path, layout: &Layout) -> Result<Option<Self>> {
+    pub(super) fn find_client(root: &Path, layout: &Layout) -> Result<Option<Self>> {
         Self::read(root.join(layout.client_package()).join("Cargo.toml"))
     }
 
     /// Reads the manifest of the types, if their package is the root, or beside the client's in a directory of the same
     /// name. Also returns the directory of the package relative to the root.
-    pub(super) fn of_types(root: &Path, layout: &Layout) -> Result<Option<(Self, String)>> {
+    pub(super) fn find_types(root: &Path, layout: &Layout) -> Result<Option<(Self, String)>> {
         let beside = layout.client_package().rsplit_once('/').map_or(String::new(), |(parent, _)| format!("{parent}/"));
         for name in [layout.types_crate.replace('_', "-"), layout.types_crate.clone()] {
             let directory = format!("{beside}{name}");

@@ -52,10 +52,10 @@ impl Project {
             None => manifest::workspace_root(&std::env::current_dir().context("cannot read the current directory")?)?,
         };
         let mut layout = with_client_module(dirs.layout(types_crate)?, &root, dirs, settings)?;
-        let client = Manifest::of_client(&root, &layout)?;
+        let client = Manifest::find_client(&root, &layout)?;
         let types = match layout.has_client_module() {
             true => None,
-            false => Manifest::of_types(&root, &layout)?.map(|(types, _)| types),
+            false => Manifest::find_types(&root, &layout)?.map(|(types, _)| types),
         };
         if let Some(client) = &client {
             check_client_module(client, &layout)?;
@@ -134,7 +134,7 @@ fn with_client_module(layout: Layout, root: &Path, dirs: &ProjectDirs, settings:
         }
         return Ok(layout);
     }
-    let types = Manifest::of_types(root, &layout)?;
+    let types = Manifest::find_types(root, &layout)?;
     let of_types = types.as_ref().map_or(Ok(None), |(types, _)| types.settings())?;
     let Some(module) = settings.client_module.clone().or(of_types.and_then(|settings| settings.client_module)) else {
         return Ok(layout);

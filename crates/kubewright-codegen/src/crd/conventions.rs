@@ -49,7 +49,7 @@ pub(super) fn version_names(kinds: &[(&ApiGroup, &'static ApiKind)]) -> Vec<Diag
              or `#[k8s(allow(version_name))]`",
             group.version
         );
-        RustItem::of_kind(group, kind).diagnostic(message)
+        RustItem::from_kind(group, kind).diagnostic(message)
     };
     kinds.iter().filter(is_reported).map(warning).collect()
 }

@@ -51,7 +51,7 @@ fn declared(kinds: &[(&ApiGroup, &'static ApiKind)], errors: &mut Diagnostics) -
     let mut found: Option<(RustItem, Conversion)> = None;
     for (group, kind) in kinds {
         let Some(conversion) = kind.definition.conversion else { continue };
-        let item = RustItem::of_kind(group, kind);
+        let item = RustItem::from_kind(group, kind);
         match &found {
             None => found = Some((item, conversion)),
             Some((first, other)) => match (*other, conversion) {

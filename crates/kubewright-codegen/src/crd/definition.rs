@@ -74,7 +74,7 @@ impl Definition {
             .filter_map(|version| version.definition_patch.as_ref())
             .for_each(|patch| merge(&mut crd, patch));
         Some(Definition {
-            item: RustItem::of_kind(group, kind),
+            item: RustItem::from_kind(group, kind),
             crd,
             warnings: not_served(&kinds)
                 .into_iter()
@@ -91,13 +91,13 @@ fn not_served(kinds: &[(&ApiGroup, &'static ApiKind)]) -> Option<Diagnostic> {
     let (group, kind) = kinds.first()?;
     let message = "none of its versions is served; remove `unserved` from one";
     let is_served = kinds.iter().any(|(_, kind)| kind.definition.served);
-    (!is_served).then(|| RustItem::of_kind(group, kind).diagnostic(message))
+    (!is_served).then(|| RustItem::from_kind(group, kind).diagnostic(message))
 }
 
 /// Returns the index of the storage version: the one that is marked as such, or the only one.
 fn storage_version(kinds: &[(&ApiGroup, &'static ApiKind)], errors: &mut Diagnostics) -> usize {
     let marked: Vec<usize> = (0..kinds.len()).filter(|i| kinds[*i].1.definition.storage).collect();
-    let item = |i: usize| RustItem::of_kind(kinds[i].0, kinds[i].1);
+    let item = |i: usize| RustItem::from_kind(kinds[i].0, kinds[i].1);
     let paths =
         |indexes: &[usize]| indexes.iter().map(|i| format!("`{}`", item(*i).path)).collect::<Vec<_>>().join(", ");
     match marked.as_slice() {
@@ -122,7 +122,7 @@ fn storage_version(kinds: &[(&ApiGroup, &'static ApiKind)], errors: &mut Diagnos
 fn check_names(kinds: &[(&ApiGroup, &'static ApiKind)], errors: &mut Diagnostics) {
     for pair in kinds.windows(2) {
         let [(first_group, first), (group, kind)] = pair else { continue };
-        let (first_item, item) = (RustItem::of_kind(first_group, first), RustItem::of_kind(group, kind));
+        let (first_item, item) = (RustItem::from_kind(first_group, first), RustItem::from_kind(group, kind));
         let (first_names, names_of_version) = (names(first_group, first), names(group, kind));
         let differ = |name: &&String| first_names.get(name.as_str()) != names_of_version.get(name.as_str());
         let mut keys: Vec<&String> = first_names.keys().chain(names_of_version.keys()).filter(differ).collect();
@@ -171,7 +171,7 @@ fn metadata(kinds: &[(&ApiGroup, &'static ApiKind)], errors: &mut Diagnostics) -
                 let current = &mut metadata[field][*name];
                 if !current.is_null() && *current != json!(value) {
                     let message = format!("`{name}` is {current} in another version of it; set the same value in both");
-                    errors.push(RustItem::of_kind(group, kind).about(format!("{name}={value}")), message);
+                    errors.push(RustItem::from_kind(group, kind).about(format!("{name}={value}")), message);
                 }
                 *current = json!(value);
             }

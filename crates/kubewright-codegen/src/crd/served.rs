@@ -57,7 +57,7 @@ fn declared(groups: &[ApiGroup], layout: &Layout, errors: &mut Diagnostics) -> B
     let mut declared: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for group in groups {
         for kind in group.kinds() {
-            let (item, Some(crd)) = (RustItem::of_kind(group, kind), kind.crd) else { continue };
+            let (item, Some(crd)) = (RustItem::from_kind(group, kind), kind.crd) else { continue };
             match crd() {
                 Ok(crd) => declared.entry(path(group, kind, layout)).or_default().push(Served { item, crd }),
                 Err(error) => errors.push(item, format!("its CRD cannot be encoded as JSON: {error}")),

@@ -40,7 +40,7 @@ impl Version {
         options: &CrdOptions,
         errors: &mut Diagnostics,
     ) -> Option<Self> {
-        let item = RustItem::of_kind(group, kind);
+        let item = RustItem::from_kind(group, kind);
         let mut schema = schema(kind, &item, options, errors)?;
         let patches = overrides::apply(&mut schema.schema, &schema.extensions, &item, errors);
         let mut json = Map::from_iter([

@@ -33,7 +33,7 @@ pub(super) fn sources(api: &Api, errors: &mut Diagnostics) -> Vec<Source> {
         return Vec::new();
     }
     let docs = "Apply configurations, one module for each group and version.";
-    let mut sources = vec![Source::of_modules("applyconfigurations.rs", docs, &groups)];
+    let mut sources = vec![Source::from_modules("applyconfigurations.rs", docs, &groups)];
     sources.extend(groups.into_iter().map(|group| self::group(group, errors)));
     sources
 }

@@ -12,7 +12,7 @@ use crate::api::{Api, ClientKind, Group};
 pub(super) fn sources(api: &Api) -> Vec<Source> {
     let groups: Vec<_> = api.client_groups().filter(|group| group.listed_kinds().next().is_some()).collect();
     let mut sources =
-        vec![Source::of_modules("listers.rs", "Listers, one module for each group and version.", &groups)];
+        vec![Source::from_modules("listers.rs", "Listers, one module for each group and version.", &groups)];
     sources.extend(groups.into_iter().map(group));
     sources
 }

@@ -20,7 +20,7 @@ impl Source {
     }
 
     /// Creates the source that declares one module for each group.
-    pub(super) fn of_modules(path: &str, docs: &str, groups: &[&Group]) -> Self {
+    pub(super) fn from_modules(path: &str, docs: &str, groups: &[&Group]) -> Self {
         let modules = groups.iter().map(|group| group.ident());
         Source::new(path, docs, vec![quote!(#(pub mod #modules;)*)])
     }

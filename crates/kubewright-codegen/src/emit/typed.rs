@@ -17,7 +17,7 @@ use crate::{
 pub(super) fn sources(api: &Api, layout: &Layout) -> Vec<Source> {
     let groups: Vec<_> = api.client_groups().collect();
     let mut sources =
-        vec![Source::of_modules("typed.rs", "Typed clients, one module for each group and version.", &groups)];
+        vec![Source::from_modules("typed.rs", "Typed clients, one module for each group and version.", &groups)];
     sources.extend(groups.into_iter().map(|group| self::group(group, layout)));
     sources
 }

@@ -38,7 +38,7 @@ pub(crate) fn files(
     let mut warnings = Vec::new();
     for group in groups {
         for kind in group.kinds().filter(|kind| !kind.policies.is_empty()) {
-            let item = RustItem::of_kind(group, kind);
+            let item = RustItem::from_kind(group, kind);
             let types = types(group, kind, definitions, layout);
             let policies = objects(group, kind, &types);
             check::check(kind, &item, &policies, &types, &mut errors);

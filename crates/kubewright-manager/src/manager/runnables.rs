@@ -32,7 +32,7 @@ impl Runnable for Controller {
     fn describe(&self) -> DescribeFn {
         let controllers = vec![Controller::describe(self).clone()];
         let description =
-            OperatorDescription { controllers, ..OperatorDescription::of_permissions(self.permissions()) };
+            OperatorDescription { controllers, ..OperatorDescription::from_permissions(self.permissions()) };
         Box::new(move || description.clone())
     }
 
@@ -63,7 +63,7 @@ impl Runnable for InformerFactory {
         Box::new(move || {
             let informers = InformerFactory::describe(&factory);
             let permissions: Vec<_> = informers.iter().map(|informer| informer.kind.permission(Verb::READ)).collect();
-            OperatorDescription { informers, ..OperatorDescription::of_permissions(permissions) }
+            OperatorDescription { informers, ..OperatorDescription::from_permissions(permissions) }
         })
     }
 
@@ -92,7 +92,7 @@ impl Runnable for EventWorker {
     }
 
     fn describe(&self) -> DescribeFn {
-        Box::new(|| OperatorDescription::of_permissions(Permission::events()))
+        Box::new(|| OperatorDescription::from_permissions(Permission::events()))
     }
 
     fn stage(&self) -> Stage {
@@ -111,7 +111,7 @@ impl Runnable for Server {
         let server = Server::describe(self);
         let permissions = if server.authenticated { Permission::reviews() } else { Vec::new() };
         let description =
-            OperatorDescription { servers: vec![server], ..OperatorDescription::of_permissions(permissions) };
+            OperatorDescription { servers: vec![server], ..OperatorDescription::from_permissions(permissions) };
         Box::new(move || description.clone())
     }
 

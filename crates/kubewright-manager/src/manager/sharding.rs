@@ -36,7 +36,7 @@ impl Runnable for Sharded {
         let sharding = self.sharding.clone();
         Box::new(move || OperatorDescription {
             sharding: Some(sharding.name().to_owned()),
-            ..OperatorDescription::of_permissions(sharding.permissions())
+            ..OperatorDescription::from_permissions(sharding.permissions())
         })
     }
 

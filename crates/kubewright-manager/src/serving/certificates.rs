@@ -167,7 +167,7 @@ impl Certificates {
     }
 
     /// Creates a handle without a certificate, until one of this Secret is used.
-    fn of_secret(name: String) -> Self {
+    fn from_secret(name: String) -> Self {
         Self::new(Source::Secret(name), None, 0)
     }
 

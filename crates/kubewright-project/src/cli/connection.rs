@@ -33,9 +33,9 @@ impl Connection {
     /// Returns the kubeconfig of a program that connects to the same cluster; `None` if it is the default one.
     pub(super) fn kubeconfig(&self) -> Result<Option<Kubeconfig>, DeployError> {
         if self.context.is_some() {
-            return Kubeconfig::of_context(&self.kubectl()).map(Some);
+            return Kubeconfig::from_context(&self.kubectl()).map(Some);
         }
         let paths = self.kubeconfig.clone().map(OsString::from).or_else(|| env::var_os(KUBECONFIG));
-        paths.map(|paths| Kubeconfig::of_paths(&paths)).transpose().map_err(DeployError::Program)
+        paths.map(|paths| Kubeconfig::from_paths(&paths)).transpose().map_err(DeployError::Program)
     }
 }

@@ -25,7 +25,7 @@ impl Kubeconfig {
     ///
     /// # Errors
     /// Fails if kubectl has no such context, or if the file cannot be written.
-    pub fn of_context(kubectl: &Kubectl) -> Result<Self, DeployError> {
+    pub fn from_context(kubectl: &Kubectl) -> Result<Self, DeployError> {
         let text = kubectl.run(&["config", "view", "--minify", "--flatten", "--raw"])?;
         let path = env::temp_dir().join(format!("kubeconfig-{:016x}", RandomState::new().build_hasher().finish()));
         // An incomplete file is deleted as well.
@@ -39,7 +39,7 @@ impl Kubeconfig {
     ///
     /// # Errors
     /// Fails if the current directory is unknown.
-    pub fn of_paths(paths: &OsStr) -> io::Result<Self> {
+    pub fn from_paths(paths: &OsStr) -> io::Result<Self> {
         let paths = env::split_paths(paths).filter(|path| !path.as_os_str().is_empty()).map(absolute);
         let paths = paths.collect::<io::Result<Vec<_>>>()?;
         let variable = env::join_paths(paths).map_err(io::Error::other)?;

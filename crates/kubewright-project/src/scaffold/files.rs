@@ -151,7 +151,7 @@ fn webhooks(modules: &[String]) -> String {
 pub(super) fn of_user(model: &Model) -> Files {
     let mut files = Files::new();
     for resource in &model.resources {
-        let values = Values::of_resource(model, resource);
+        let values = Values::from_resource(model, resource);
         let module = resource.module();
         let mut add = |path: String, template: &str| {
             files.insert(path, values.fill(template));

@@ -25,7 +25,7 @@ impl Values {
     }
 
     /// Returns the values of the files of a kind.
-    pub(super) fn of_resource(model: &Model, resource: &Resource) -> Self {
+    pub(super) fn from_resource(model: &Model, resource: &Resource) -> Self {
         let is_derived = resource.plural == kubewright_names::resource::plural(&resource.kind);
         let plural = if is_derived { String::new() } else { format!("plural = \"{}\", ", resource.plural) };
         let genclient = if resource.namespaced { "#[genclient]" } else { "#[genclient(non_namespaced)]" };

@@ -290,7 +290,7 @@ fn a_program_uses_the_context_of_kubectl() {
     let fixture = Fixture::new(
         "'config view --minify --flatten --raw') echo 'current-context: a' ;;\n'config view --minify'*) echo b ;;",
     );
-    let kubeconfig = Kubeconfig::of_context(&fixture.kubectl()).unwrap();
+    let kubeconfig = Kubeconfig::from_context(&fixture.kubectl()).unwrap();
     let file = PathBuf::from(kubeconfig.variable());
     assert_eq!(fs::read_to_string(&file).unwrap(), "current-context: a\n");
     assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
@@ -303,7 +303,7 @@ fn a_program_uses_the_context_of_kubectl() {
 #[test]
 fn a_program_in_another_directory_uses_the_same_kubeconfig() {
     let paths = ["/a", "b/c"].map(PathBuf::from);
-    let kubeconfig = Kubeconfig::of_paths(&env::join_paths(&paths).unwrap()).unwrap();
+    let kubeconfig = Kubeconfig::from_paths(&env::join_paths(&paths).unwrap()).unwrap();
     let expected = [paths[0].clone(), env::current_dir().unwrap().join(&paths[1])];
     assert_eq!(env::split_paths(kubeconfig.variable()).collect::<Vec<_>>(), expected);
 }

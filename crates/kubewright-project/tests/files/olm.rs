@@ -59,7 +59,7 @@ fn project(settings: &str) -> Project {
             server("metrics", 8443, true, &["/metrics"]),
         ],
         lease: Some("logger-operator".to_owned()),
-        ..OperatorDescription::of_permissions(permissions.concat())
+        ..OperatorDescription::from_permissions(permissions.concat())
     };
     let settings = format!(
         "name = 'logger-operator'\nimage = 'loggers:1'\nprometheus = true\nnetwork-policy = true\n{settings}\n[olm]\n\

@@ -49,7 +49,7 @@ impl Selection {
         self.is_delivered = false;
         // The others are no longer up to date.
         self.participant.retain_synced(slots);
-        Some(Shard::of_slots(self.field, slots))
+        Some(Shard::from_slots(self.field, slots))
     }
 
     /// Returns whether there are no objects to list.

@@ -47,14 +47,14 @@ impl Field {
 
     /// Returns the slot of an object.
     pub(crate) fn slot_of(self, meta: &ObjectMeta) -> Slot {
-        Slot::of_hash(self.hash_of(meta))
+        Slot::from_hash(self.hash_of(meta))
     }
 
     /// Returns the slot of a key; `None` if it depends on the object.
     pub(crate) fn slot_of_key(self, key: &ObjectKey) -> Option<Slot> {
         match self {
             Field::Uid => None,
-            Field::Namespace => Some(Slot::of_hash(fnv1a(key.namespace()))),
+            Field::Namespace => Some(Slot::from_hash(fnv1a(key.namespace()))),
         }
     }
 }
@@ -83,7 +83,7 @@ impl Shard {
     }
 
     /// Creates the shard of these slots.
-    pub(crate) fn of_slots(field: Field, slots: SlotSet) -> Self {
+    pub(crate) fn from_slots(field: Field, slots: SlotSet) -> Self {
         let start = |slot: u8| bound(u32::from(slot), u32::from(SLOTS));
         let ranges = slots.runs().into_iter().map(|(first, last)| (start(first), start(last + 1))).collect();
         Shard { field, ranges }
@@ -161,7 +161,7 @@ mod tests {
         let expected = "shardRange(object.metadata.uid, '0x0000000000000000', '0x0800000000000000') || \
                         shardRange(object.metadata.uid, '0x1000000000000000', '0x1400000000000000') || \
                         shardRange(object.metadata.uid, '0xf800000000000000', '0x10000000000000000')";
-        let shard = Shard::of_slots(Field::Uid, slots);
+        let shard = Shard::from_slots(Field::Uid, slots);
         assert_eq!(shard.to_string(), expected);
         for uid in 0..1000 {
             let meta = ObjectMeta { uid: Some(format!("uid-{uid}")), ..ObjectMeta::default() };

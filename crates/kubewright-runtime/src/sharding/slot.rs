@@ -14,7 +14,7 @@ pub struct Slot(u8);
 
 impl Slot {
     /// Returns the slot of a hash.
-    pub(crate) fn of_hash(hash: u64) -> Self {
+    pub(crate) fn from_hash(hash: u64) -> Self {
         Slot((hash >> HASH_SHIFT) as u8)
     }
 
@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn the_first_bits_of_a_hash_select_the_slot() {
-        let slot = |hash| Slot::of_hash(hash).index();
+        let slot = |hash| Slot::from_hash(hash).index();
         assert_eq!([slot(0), slot(1 << 58), slot((1 << 58) - 1), slot(u64::MAX)], [0, 1, 0, 63]);
     }
 

@@ -1,6 +1,8 @@
-//! Names are nouns and verbs: no binding, parameter, field or function is called `of`, `why`, `own` or `one`.
+//! Names are nouns and verbs: no binding, parameter, field or function is called `of`, `why`, `own` or `one`, and no
+//! constructor `of_*`.
 
-use proc_macro2::Ident;
+use proc_macro2::{Ident, TokenTree};
+use quote::ToTokens;
 use regex::Regex;
 use syn::visit::{Visit, visit_field, visit_pat_ident, visit_signature};
 use tidy::{assert_none, files, read};
@@ -35,7 +37,24 @@ impl<'ast> Visit<'ast> for Declarations {
 
     fn visit_signature(&mut self, signature: &'ast syn::Signature) {
         self.add(&signature.ident);
+        if is_constructor(signature) && signature.ident.to_string().starts_with("of_") {
+            self.found.push((signature.ident.span().start().line, signature.ident.to_string()));
+        }
         visit_signature(self, signature);
+    }
+}
+
+/// Whether a function without a receiver returns `Self`, also in an `Option` or a `Result`.
+fn is_constructor(signature: &syn::Signature) -> bool {
+    let syn::ReturnType::Type(_, output) = &signature.output else { return false };
+    signature.receiver().is_none() && output.to_token_stream().into_iter().any(|token| has_self(&token))
+}
+
+fn has_self(token: &TokenTree) -> bool {
+    match token {
+        TokenTree::Ident(ident) => ident == "Self",
+        TokenTree::Group(group) => group.stream().into_iter().any(|token| has_self(&token)),
+        TokenTree::Punct(_) | TokenTree::Literal(_) => false,
     }
 }
 
@@ -48,7 +67,7 @@ fn declarations(file: &str, source: &str) -> Vec<(usize, String)> {
 
 /// Returns the expression of the words in code. Only files that match it are parsed.
 fn words_in_code() -> Regex {
-    Regex::new(&format!(r"(?m)^(?:[^/\n]|/[^/\n])*\b(?:{})\b", WORDS.join("|"))).unwrap()
+    Regex::new(&format!(r"(?m)^(?:[^/\n]|/[^/\n])*\b(?:{}|fn of_\w+)\b", WORDS.join("|"))).unwrap()
 }
 
 #[test]
@@ -71,6 +90,8 @@ fn bindings_parameters_fields_and_functions_are_checked() {
     let names: Vec<String> =
         declarations("test.rs", source).into_iter().map(|(line, name)| format!("{line} {name}")).collect();
     assert_eq!(names, ["1 own", "2 of", "2 one", "3 why", "3 one"]);
+    let source = "impl A { fn of_b(b: B) -> Result<Self, E> {} fn of_c(&self) -> Self {} fn of_d() -> D {} }";
+    assert_eq!(declarations("test.rs", source), [(1, "of_b".to_owned())]);
     assert!(declarations("test.rs", "fn owner(first: u8) { s.of(\"one\"); let _ = A { of: first }; }").is_empty());
 }
 

@@ -94,7 +94,7 @@ impl SelfManaged {
     /// Fails if a lifetime is too short.
     pub fn new(client: Client, config: SelfManagedConfig) -> Result<Self, SelfManagedError> {
         config.check()?;
-        let certificates = Certificates::of_secret(config.secret_name()).metrics(&config.metrics, "webhook");
+        let certificates = Certificates::from_secret(config.secret_name()).metrics(&config.metrics, "webhook");
         Ok(SelfManaged(Arc::new(Shared {
             certificates,
             store: Store::new(client.clone(), &config),
@@ -123,7 +123,7 @@ impl SelfManaged {
         let config = &self.0.config;
         match Store::permissions(config) {
             Some(secret) => {
-                OperatorDescription::of_permissions([secret].into_iter().chain(Targets::permissions(config)))
+                OperatorDescription::from_permissions([secret].into_iter().chain(Targets::permissions(config)))
             }
             // Outside of the cluster, the user of the kubeconfig writes the bundles.
             None => OperatorDescription::default(),

@@ -40,13 +40,13 @@ impl Denied {
     /// Denies a request that the rules do not permit.
     #[must_use]
     pub fn forbidden(message: impl fmt::Display) -> Self {
-        Self::of_code(StatusCode::FORBIDDEN, "Forbidden", message)
+        Self::from_code(StatusCode::FORBIDDEN, "Forbidden", message)
     }
 
     /// Denies a request because the rules cannot be evaluated.
     #[must_use]
     pub fn internal(message: impl fmt::Display) -> Self {
-        Self::of_code(StatusCode::INTERNAL_SERVER_ERROR, "InternalError", message)
+        Self::from_code(StatusCode::INTERNAL_SERVER_ERROR, "InternalError", message)
     }
 
     /// Denies a request with a status.
@@ -57,10 +57,10 @@ impl Denied {
 
     /// Denies a review that cannot be decoded.
     pub(super) fn bad_request(message: impl fmt::Display) -> Self {
-        Self::of_code(StatusCode::BAD_REQUEST, "BadRequest", message)
+        Self::from_code(StatusCode::BAD_REQUEST, "BadRequest", message)
     }
 
-    fn of_code(code: StatusCode, reason: &str, message: impl fmt::Display) -> Self {
+    fn from_code(code: StatusCode, reason: &str, message: impl fmt::Display) -> Self {
         Self::status(wire::failure(code, reason, message.to_string()))
     }
 
