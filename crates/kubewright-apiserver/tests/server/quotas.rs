@@ -31,40 +31,6 @@ async fn used(client: &Client) -> Value {
 }
 
 #[tokio::test]
-async fn containers_get_the_resources_of_the_limit_range() {
-    let client = ApiServer::new().client();
-    let limits = json!([{ "type": "Container", "default": { "cpu": "1" }, "defaultRequest": { "cpu": "500m" } }]);
-    create(&client, "limitranges", "l", json!({ "spec": { "limits": limits } })).await;
-    let (code, created) = create(&client, "pods", "a", pod(json!({}))).await;
-    assert_eq!(code, 201, "{created}");
-    let resources = json!({ "limits": { "cpu": "1" }, "requests": { "cpu": "500m" } });
-    assert_eq!(created["spec"]["containers"][0]["resources"], resources);
-    let annotation = &created["metadata"]["annotations"]["kubernetes.io/limit-ranger"];
-    assert_eq!(annotation, "LimitRanger plugin set: cpu request for container c; cpu limit for container c");
-    assert_eq!(created["status"]["qosClass"], "Burstable");
-}
-
-#[tokio::test]
-async fn objects_outside_a_limit_range_are_rejected() {
-    let client = ApiServer::new().client();
-    let limits = json!([
-        { "type": "Pod", "max": { "cpu": "1" } },
-        { "type": "PersistentVolumeClaim", "min": { "storage": "1Gi" } },
-    ]);
-    create(&client, "limitranges", "l", json!({ "spec": { "limits": limits } })).await;
-    let (code, status) = create(&client, "pods", "a", pod(json!({ "limits": { "cpu": "2" } }))).await;
-    // The request defaults to the limit.
-    let expected = "pods \"a\" is forbidden: maximum cpu usage per Pod is 1, but limit is 2";
-    assert_eq!((code, status["message"].as_str()), (403, Some(expected)));
-    let claim =
-        json!({ "spec": { "accessModes": ["ReadWriteOnce"], "resources": { "requests": { "storage": "1Mi" } } } });
-    let (code, status) = create(&client, "persistentvolumeclaims", "a", claim).await;
-    let expected = "persistentvolumeclaims \"a\" is forbidden: minimum storage usage per PersistentVolumeClaim is 1Gi, \
-                    but request is 1Mi";
-    assert_eq!((code, status["message"].as_str()), (403, Some(expected)));
-}
-
-#[tokio::test]
 async fn a_quota_limits_what_a_namespace_uses() {
     let client = ApiServer::new().client();
     let hard = json!({ "pods": "1", "requests.cpu": "1", "count/configmaps": "1", "services.nodeports": "0" });

@@ -40,13 +40,7 @@ fn widget_schema() -> Value {
                 "properties": {
                     "name": { "type": "string", "minLength": 1, "maxLength": 8 },
                     "timeInterval": { "type": "integer", "format": "int32", "minimum": 1, "maximum": 100, "default": 5 },
-                    "ratio": { "type": "number", "minimum": 0, "exclusiveMinimum": true },
                     "tags": { "type": "array", "items": { "type": "string" }, "minItems": 1, "maxItems": 2 },
-                    "port": { "x-kubernetes-int-or-string": true },
-                    "on": { "type": "boolean" },
-                    "labels": { "type": "object", "additionalProperties": { "type": "string" } },
-                    "opt": { "type": "string", "nullable": true },
-                    "tone": { "type": "string", "nullable": true, "enum": ["Soft", null] },
                     "free": { "type": "object", "x-kubernetes-preserve-unknown-fields": true },
                     "mode": { "type": "string", "enum": ["Fast", "Slow"] },
                     "nest": {

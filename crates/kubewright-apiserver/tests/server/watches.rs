@@ -44,88 +44,6 @@ async fn delete(api: &Api<DynamicObject>, name: &str) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_watch_from_a_list_replays_later_events_including_deletions() {
-    let client = client().await;
-    let api = widgets(&client);
-    create(&api, &widget("a")).await;
-    let listed = api.list(&Default::default()).await.unwrap().metadata.resource_version.unwrap();
-    create(&api, &widget("b")).await;
-    label(&api, "a", "x").await;
-    delete(&api, "b").await;
-    assert_eq!(events(&api, without_bookmarks(), &listed).await, ["ADDED b", "MODIFIED a", "DELETED b"]);
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_watch_from_version_0_starts_with_existing_objects() {
-    let client = client().await;
-    let api = widgets(&client);
-    create(&api, &widget("b")).await;
-    create(&api, &widget("a")).await;
-    label(&api, "a", "x").await;
-    assert_eq!(events(&api, without_bookmarks(), "0").await, ["ADDED a", "ADDED b"]);
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_watch_delivers_new_events() {
-    let client = client().await;
-    let api = widgets(&client);
-    let mut stream = pin!(api.watch(&without_bookmarks(), "0").await.unwrap());
-    for name in ["a", "b"] {
-        let made = create(&api, &widget(name)).await;
-        assert_eq!(stream.try_next().await.unwrap().map(|event| describe(&event)), Some(format!("ADDED {name}")));
-        assert!(version(&made) > 0);
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_deleted_event_has_the_last_state_at_the_deleting_version() {
-    let client = client().await;
-    let api = widgets(&client);
-    let made = label(&api, &create(&api, &widget("a")).await.name_any(), "x").await;
-    delete(&api, "a").await;
-    let mut stream = pin!(api.watch(&without_bookmarks(), &made.resource_version().unwrap()).await.unwrap());
-    let Some(WatchEvent::Deleted(last)) = stream.try_next().await.unwrap() else { panic!("not deleted") };
-    assert_eq!(last.labels(), made.labels());
-    assert_eq!(version(&last), version(&made) + 1);
-}
-
-#[tokio::test(start_paused = true)]
-async fn an_update_that_changes_nothing_sends_no_event() {
-    let client = client().await;
-    let api = widgets(&client);
-    create(&api, &widget("a")).await;
-    let version = label(&api, "a", "x").await.resource_version().unwrap();
-    label(&api, "a", "x").await;
-    assert_eq!(events(&api, without_bookmarks(), &version).await, Vec::<String>::new());
-}
-
-#[tokio::test(start_paused = true)]
-async fn objects_that_enter_or_leave_a_selector_are_added_or_deleted() {
-    let client = client().await;
-    let api = widgets(&client);
-    let first = create(&api, &labelled("a", &[("l", "no")])).await.resource_version().unwrap();
-    label(&api, "a", "yes").await;
-    label(&api, "a", "no").await;
-    label(&api, "a", "yes").await;
-    delete(&api, "a").await;
-    create(&api, &widget("b")).await;
-    let seen = events(&api, without_bookmarks().labels("l=yes"), &first).await;
-    assert_eq!(seen, ["ADDED a", "DELETED a", "ADDED a", "DELETED a"]);
-    assert_eq!(events(&api, without_bookmarks().fields("metadata.name=b"), &first).await, ["ADDED b"]);
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_watch_is_limited_to_its_namespace_and_kind() {
-    let client = client().await;
-    let elsewhere = Api::namespaced_with(client.clone(), "kube-system", &widget_kind());
-    create(&elsewhere, &widget("other")).await;
-    create(&widgets(&client), &widget("a")).await;
-    assert_eq!(events(&widgets(&client), without_bookmarks(), "1").await, ["ADDED a"]);
-    let everywhere = Api::all_with(client, &widget_kind());
-    assert_eq!(events(&everywhere, without_bookmarks(), "1").await, ["ADDED other", "ADDED a"]);
-}
-
-#[tokio::test(start_paused = true)]
 async fn a_watch_from_an_expired_version_receives_an_error_event() {
     let client = client().await;
     let api = widgets(&client);
@@ -160,27 +78,6 @@ async fn a_watch_from_a_future_version_waits_for_it() {
     create(&api, &widget("b")).await;
     create(&api, &widget("c")).await;
     assert_eq!(stream.try_next().await.unwrap().map(|event| describe(&event)).as_deref(), Some("ADDED c"));
-}
-
-#[tokio::test(start_paused = true)]
-async fn initial_events_of_a_future_version_end_with_an_error_event() {
-    let client = client().await;
-    let query = "watch=1&resourceVersion=999&sendInitialEvents=1&resourceVersionMatch=NotOlderThan";
-    let begin = tokio::time::Instant::now();
-    let (code, body) = raw(&client, "GET", &format!("/apis/example.com/v1/widgets?{query}"), "", "").await;
-    assert_eq!((code, begin.elapsed().as_secs()), (200, 3));
-    let event: serde_json::Value = serde_json::from_str(&body).unwrap();
-    assert_eq!((&event["type"], &event["object"]["code"]), (&json!("ERROR"), &json!(504)));
-    assert_eq!(event["object"]["details"]["retryAfterSeconds"], 1);
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_watch_may_decline_initial_events() {
-    let client = client().await;
-    create(&widgets(&client), &widget("a")).await;
-    let query = "watch=1&timeoutSeconds=1&sendInitialEvents=false&resourceVersionMatch=NotOlderThan";
-    let (code, body) = raw(&client, "GET", &format!("/apis/example.com/v1/widgets?{query}"), "", "").await;
-    assert_eq!((code, body.as_str()), (200, ""));
 }
 
 #[tokio::test(start_paused = true)]
@@ -228,19 +125,6 @@ async fn the_memory_of_the_history_is_bounded() {
         events(&api, without_bookmarks(), &first).await[0].starts_with("ERROR 410 Expired too old resource version")
     );
     assert_eq!(events(&api, without_bookmarks(), &versions[6]).await, ["MODIFIED a"]);
-}
-
-#[tokio::test(start_paused = true)]
-async fn initial_events_end_with_a_marked_bookmark() {
-    let client = client().await;
-    let api = widgets(&client);
-    create(&api, &widget("a")).await;
-    let mut stream = pin!(api.watch(&WatchParams::default().initial_events(), "").await.unwrap());
-    assert_eq!(stream.try_next().await.unwrap().map(|event| describe(&event)).as_deref(), Some("ADDED a"));
-    let Some(WatchEvent::Bookmark(bookmark)) = stream.try_next().await.unwrap() else { panic!("no bookmark") };
-    assert_eq!(bookmark.metadata.annotations["k8s.io/initial-events-end"], "true");
-    create(&api, &widget("b")).await;
-    assert_eq!(stream.try_next().await.unwrap().map(|event| describe(&event)).as_deref(), Some("ADDED b"));
 }
 
 /// Changes another kind, so that the resource version increases without an event of Widgets.
