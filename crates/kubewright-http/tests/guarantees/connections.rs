@@ -57,6 +57,27 @@ async fn a_connection_with_a_request_in_progress_is_never_replaced_and_further_o
 }
 
 #[tokio::test]
+async fn a_connection_that_waits_replaces_one_after_its_response() {
+    let running = Running::start(Limits { max_connections: 1, ..limits() });
+    let mut gated = running.gated().await;
+    let waiting = running.connect().await;
+    running.gate.open.add_permits(1);
+    assert!(gated.read_until("completed").await.starts_with("HTTP/1.1 200 OK\r\n"), "the response is complete");
+    drop(waiting);
+    assert!(running.get("/echo").await.starts_with("HTTP/1.1 200 OK\r\n"));
+}
+
+#[tokio::test]
+async fn silent_connections_do_not_delay_a_request() {
+    let running = Running::start(Limits { max_connections: 50, ..limits() });
+    let mut silent = Vec::new();
+    for _ in 0..200 {
+        silent.push(running.connect().await);
+    }
+    assert!(running.get("/echo").await.starts_with("HTTP/1.1 200 OK\r\n"));
+}
+
+#[tokio::test]
 async fn a_connection_of_the_reserve_serves_one_request() {
     let running = Running::start(Limits { max_connections: 1, reserved_connections: 1, ..limits() });
     let _first = running.gated().await;

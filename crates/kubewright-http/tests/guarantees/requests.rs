@@ -5,7 +5,7 @@ use std::time::Duration;
 use kubewright_http::Limits;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
-    time::sleep,
+    time::{interval, sleep},
 };
 
 use crate::fixture::{Running, SOON, limits, soon};
@@ -20,8 +20,28 @@ async fn the_headers_of_a_request_have_a_timeout_from_their_first_byte() {
     client.get("/echo").await;
     client.read_until("\r\n\r\n").await;
     sleep(2 * SOON).await;
+    client.get("/echo").await;
+    client.read_until("\r\n\r\n").await;
     client.send("GET /echo HT").await;
     assert_eq!(client.read_to_end().await, "");
+}
+
+#[tokio::test]
+async fn the_timeout_of_headers_includes_those_that_arrive_slowly() {
+    let running = Running::start(Limits { header_timeout: SOON, ..limits() });
+    let (mut reads, mut writes) = running.connect().await.0.into_split();
+    writes.write_all(b"GET /echo HTTP/1.1\r\nhost: ").await.unwrap();
+    let (mut received, mut trickle) = (Vec::new(), interval(Duration::from_millis(10)));
+    soon(async {
+        loop {
+            tokio::select! {
+                _ = reads.read_to_end(&mut received) => break,
+                _ = trickle.tick() => { let _ = writes.write_all(b"a").await; }
+            }
+        }
+    })
+    .await;
+    assert!(received.is_empty(), "{}", String::from_utf8_lossy(&received));
 }
 
 #[tokio::test]
@@ -36,9 +56,11 @@ async fn a_body_has_a_timeout() {
 #[tokio::test]
 async fn a_request_has_a_timeout() {
     let running = Running::start(Limits { request_timeout: SOON, ..limits() });
-    let response = running.get("/slow").await;
-    assert!(response.starts_with("HTTP/1.1 503 ") && response.ends_with("the request timed out\n"), "{response}");
     let mut client = running.connect().await;
+    client.get("/slow").await;
+    assert!(client.read_until("the request timed out\n").await.starts_with("HTTP/1.1 503 "));
+    client.get("/echo").await;
+    client.read_until("\r\n\r\n").await;
     client.send("POST /slow HTTP/1.1\r\nhost: a\r\ncontent-length: 5\r\n\r\nabc").await;
     assert!(client.read_to_end().await.starts_with("HTTP/1.1 408 "), "the body is incomplete");
 }
@@ -57,6 +79,23 @@ async fn a_client_that_reads_slowly_does_not_hold_its_response() {
         sleep(Duration::from_millis(10)).await;
     }
     assert!(received > 0 && received < 64 << 20, "{received}");
+}
+
+#[tokio::test]
+async fn a_client_that_does_not_read_is_disconnected() {
+    let running = Running::start(Limits { write_timeout: SOON, max_connections: 1, ..limits() });
+    let mut stalled = running.connect().await;
+    stalled.get("/large").await;
+    assert!(running.get("/echo").await.starts_with("HTTP/1.1 200 OK\r\n"), "the only connection is free again");
+}
+
+#[tokio::test]
+async fn a_request_is_not_idle() {
+    let running = Running::start(Limits { idle_timeout: SOON, write_timeout: SOON, header_timeout: SOON, ..limits() });
+    let mut gated = running.gated().await;
+    sleep(3 * SOON).await;
+    running.gate.open.add_permits(1);
+    assert!(gated.read_until("completed").await.starts_with("HTTP/1.1 200 OK\r\n"));
 }
 
 #[tokio::test]
@@ -92,9 +131,12 @@ async fn a_body_is_rejected_by_its_declared_length_before_it_is_sent() {
     client.send(&format!("{POST}content-length: 11\r\nexpect: 100-continue\r\n\r\n")).await;
     let response = client.read_to_end().await;
     assert!(response.starts_with("HTTP/1.1 413 ") && response.ends_with("the body exceeds 10 bytes"), "{response}");
-    let mut client = running.connect().await;
-    client.send(&format!("{POST}transfer-encoding: chunked\r\n\r\nb\r\n0123456789a\r\n")).await;
-    assert!(client.read_to_end().await.starts_with("HTTP/1.1 413 "), "its length is unknown");
+    for (chunks, code) in [("5\r\n01234\r\n5\r\n56789\r\n0\r\n\r\n", "200"), ("5\r\n01234\r\n6\r\n56789a\r\n", "413")] {
+        let mut client = running.connect().await;
+        client.send(&format!("{POST}transfer-encoding: chunked\r\n\r\n{chunks}")).await;
+        let response = client.read_to_end().await;
+        assert!(response.starts_with(&format!("HTTP/1.1 {code} ")), "its length is unknown: {response}");
+    }
 }
 
 #[tokio::test]

@@ -129,3 +129,22 @@ impl ServerConfig {
         self
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_set_the_limits() {
+        let [handshake, write] = [32, 90].map(Duration::from_secs);
+        let limits = ServerConfig::new("test", 0).limits;
+        assert_eq!((limits.handshake_timeout, limits.write_timeout), (handshake, write));
+        let [header, request, idle, drain] = [1, 2, 3, 4].map(Duration::from_secs);
+        let config = ServerConfig::new("test", 0).header_timeout(header).request_timeout(request).idle_timeout(idle);
+        let limits = config.drain_timeout(drain).max_connections(5).max_body_size(6).max_total_body_size(7).limits;
+        assert_eq!((limits.handshake_timeout, limits.header_timeout), (header, header));
+        assert_eq!((limits.body_timeout, limits.request_timeout), (request, request));
+        assert_eq!((limits.idle_timeout, limits.write_timeout, limits.drain_timeout), (idle, idle, drain));
+        assert_eq!((limits.max_connections, limits.max_body_bytes, limits.max_total_body_bytes), (5, 6, 7));
+    }
+}
