@@ -393,7 +393,7 @@ pub struct Condition {
 #[deprecated]
 #[derive(Clone, Debug, Default, PartialEq, ApiObject)]
 #[genclient(non_namespaced)]
-#[k8s(plural = "parts")]
+#[k8s(plural = "parts", allow(status_without_subresource))]
 #[schema(preserve_unknown_fields)]
 pub struct Part {
     /// Standard object's metadata.
