@@ -13,7 +13,7 @@ mod wrong {
     use kubewright_core::{ApiObject, ApiType, group_version};
     use serde::{Deserialize, Serialize};
 
-    group_version! { group = "reports.example", version = "v1", kinds = [Pump, Tank] }
+    group_version! { group = "reports.example", version = "v1", kinds = [Pump, Tank, Hose] }
 
     #[derive(Clone, Debug, ApiObject)]
     #[genclient]
@@ -50,6 +50,12 @@ mod wrong {
         pub metadata: ObjectMeta,
         #[schema(min = 1, max = 5)] #[serde(default = "many")]
         pub replicas: i32,
+    }
+
+    #[derive(Clone, Debug, ApiObject)]
+    #[genclient]
+    pub struct Hose {
+        pub metadata: ObjectMeta,
         #[schema(pattern = "^(a")]
         pub colour: String,
     }
