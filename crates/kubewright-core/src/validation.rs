@@ -81,25 +81,25 @@ impl FieldError {
     /// Creates an error of a value that violates a constraint.
     #[must_use]
     pub fn invalid(field: impl Into<String>, value: impl Into<Value>, detail: impl Into<String>) -> Self {
-        field::FieldError::of_field(field, ErrorType::Invalid, Some(value.into()), detail).into()
+        field::FieldError::from_field(field, ErrorType::Invalid, Some(value.into()), detail).into()
     }
 
     /// Creates an error of a field that is missing.
     #[must_use]
     pub fn required(field: impl Into<String>, detail: impl Into<String>) -> Self {
-        field::FieldError::of_field(field, ErrorType::Required, None, detail).into()
+        field::FieldError::from_field(field, ErrorType::Required, None, detail).into()
     }
 
     /// Creates an error of a field that must not be set, or not be changed.
     #[must_use]
     pub fn forbidden(field: impl Into<String>, detail: impl Into<String>) -> Self {
-        field::FieldError::of_field(field, ErrorType::Forbidden, None, detail).into()
+        field::FieldError::from_field(field, ErrorType::Forbidden, None, detail).into()
     }
 
     /// Creates an error of a value that occurs more than once.
     #[must_use]
     pub fn duplicate(field: impl Into<String>, value: impl Into<Value>) -> Self {
-        field::FieldError::of_field(field, ErrorType::Duplicate, Some(value.into()), "").into()
+        field::FieldError::from_field(field, ErrorType::Duplicate, Some(value.into()), "").into()
     }
 
     /// Creates an error of a value that is none of the supported ones.
@@ -107,7 +107,7 @@ impl FieldError {
     pub fn not_supported(field: impl Into<String>, value: impl Into<Value>, supported: &[&str]) -> Self {
         let supported: Vec<_> = supported.iter().map(|value| format!("{value:?}")).collect();
         let detail = format!("supported values: {}", supported.join(", "));
-        field::FieldError::of_field(field, ErrorType::NotSupported, Some(value.into()), detail).into()
+        field::FieldError::from_field(field, ErrorType::NotSupported, Some(value.into()), detail).into()
     }
 }
 

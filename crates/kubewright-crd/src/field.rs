@@ -105,7 +105,7 @@ impl fmt::Display for ErrorType {
 
 impl FieldError {
     /// Creates the error of a field that is not part of a schema.
-    pub fn of_field(
+    pub fn from_field(
         field: impl Into<String>,
         error_type: ErrorType,
         bad_value: Option<Value>,

@@ -69,7 +69,7 @@ fn check(file: &str, text: &str) -> Result<Vec<Checked>> {
     let Parsed { definitions, warnings } = match source::parse_all(text, source) {
         Ok(parsed) => parsed,
         Err(error) => {
-            let error = FieldError::of_field("", ErrorType::BadRequest, None, format!("{error:#}"));
+            let error = FieldError::from_field("", ErrorType::BadRequest, None, format!("{error:#}"));
             return Ok(vec![Checked::from_file(file, vec![error])]);
         }
     };
@@ -79,7 +79,7 @@ fn check(file: &str, text: &str) -> Result<Vec<Checked>> {
     let mut checked = Vec::new();
     if !warnings.is_empty() {
         let warnings =
-            warnings.iter().map(|warning| FieldError::of_field("", ErrorType::Warning, None, warning.to_string()));
+            warnings.iter().map(|warning| FieldError::from_field("", ErrorType::Warning, None, warning.to_string()));
         checked.push(Checked::from_file(file, warnings.collect()));
     }
     checked.extend(definitions.into_iter().map(|(name, crd)| Checked::new(file, name, crd)));
