@@ -15,6 +15,27 @@ pub(crate) fn ident(name: &str) -> Ident {
     }
 }
 
+/// Returns the key of `#[schema(..)]` or `#[serde(..)]` that sets a keyword.
+pub(crate) fn schema_key(keyword: &str) -> &str {
+    match keyword {
+        "minimum" => "min",
+        "maximum" => "max",
+        "minLength" | "maxLength" => "length",
+        "minItems" | "maxItems" => "items",
+        "minProperties" | "maxProperties" => "properties",
+        "multipleOf" => "multiple_of",
+        "exclusiveMinimum" => "exclusive_min",
+        "exclusiveMaximum" => "exclusive_max",
+        "enum" => "values",
+        "x-kubernetes-list-type" => "list_type",
+        "x-kubernetes-list-map-keys" => "list_map_keys",
+        "x-kubernetes-map-type" => "map_type",
+        "x-kubernetes-embedded-resource" => "embedded_resource",
+        "x-kubernetes-preserve-unknown-fields" => "preserve_unknown_fields",
+        keyword => keyword,
+    }
+}
+
 /// Returns the first label of a group in snake case: `example` for `example.com`, `core` for the core group.
 pub(crate) fn short_group(group: &str) -> String {
     snake_group(group.split('.').next().unwrap_or_default())

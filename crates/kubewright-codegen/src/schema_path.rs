@@ -69,6 +69,11 @@ pub(crate) fn json_path_of_pointer(pointer: &[String]) -> Option<String> {
     Some(path)
 }
 
+/// Returns a location as the text of a JSON pointer (RFC 6901), such as `/properties/spec/items`.
+pub(crate) fn text_of_pointer(pointer: &[String]) -> String {
+    pointer.iter().map(|token| format!("/{}", token.replace('~', "~0").replace('/', "~1"))).collect()
+}
+
 /// Returns the schema at a location.
 pub(crate) fn at_pointer<'a>(schema: &'a Value, pointer: &[String]) -> Option<&'a Value> {
     pointer.iter().try_fold(schema, |node, token| node.get(token))
@@ -90,5 +95,7 @@ mod tests {
         assert_eq!(pointer_of_path(&schema, ".a"), ["properties", "a"]);
         assert_eq!(json_path_of_pointer(&pointer[..2]).as_deref(), Some(r".a\.b"));
         assert_eq!(json_path_of_pointer(&pointer), None);
+        let pointer = pointer_of_path(&json!({"properties": {"a/~b": {}}}), ".a/~b");
+        assert_eq!(text_of_pointer(&pointer), "/properties/a~1~0b");
     }
 }

@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     diagnostic::{Diagnostics, RustItem},
-    schema_path::pointer_of_path,
+    schema_path::{pointer_of_path, text_of_pointer},
 };
 
 /// The key of the patch of a version. JSON pointers are empty, or start with a slash.
@@ -42,9 +42,7 @@ pub(super) fn apply(schema: &mut Value, marks: &Extensions, item: &RustItem, err
             let mut patch = |key| patch(&mut overrides, key, item, errors);
             patches = Patches { version: patch(VERSION), definition: patch(DEFINITION) };
         }
-        let tokens = pointer_of_path(schema, path);
-        let base: String =
-            tokens.iter().map(|token| format!("/{}", token.replace('~', "~0").replace('/', "~1"))).collect();
+        let base = text_of_pointer(&pointer_of_path(schema, path));
         for (pointer, keywords) in &overrides {
             let node = schema.pointer_mut(&format!("{base}{pointer}")).and_then(Value::as_object_mut);
             let Some((node, keywords)) = node.zip(keywords.as_object()) else {

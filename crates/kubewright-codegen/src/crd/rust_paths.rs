@@ -36,22 +36,3 @@ impl RustPaths {
         item.with_location(self.locations.get(path))
     }
 }
-
-/// Returns the key of `#[schema(..)]` or `#[serde(..)]` that sets a keyword.
-pub(super) fn attribute(keyword: &str) -> &str {
-    match keyword {
-        "minimum" => "min",
-        "maximum" => "max",
-        "minLength" | "maxLength" => "length",
-        "minItems" | "maxItems" => "items",
-        "minProperties" | "maxProperties" => "properties",
-        "multipleOf" => "multiple_of",
-        "exclusiveMinimum" => "exclusive_min",
-        "exclusiveMaximum" => "exclusive_max",
-        "enum" => "values",
-        "x-kubernetes-list-type" => "list_type",
-        "x-kubernetes-list-map-keys" => "list_map_keys",
-        "x-kubernetes-map-type" => "map_type",
-        keyword => keyword,
-    }
-}

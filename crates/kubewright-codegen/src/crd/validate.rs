@@ -3,8 +3,12 @@
 use kubewright_crd::{definition as crd, field::FieldError};
 use serde_json::Value;
 
-use super::{definition::Definition, rule_report, rust_paths::attribute};
-use crate::diagnostic::{Diagnostics, RustItem};
+use super::{definition::Definition, rule_report};
+use crate::{
+    diagnostic::{Diagnostics, RustItem},
+    names::schema_key,
+    schema_path::text_of_pointer,
+};
 
 /// Adds an error for everything the API server would reject, and a warning for everything it would warn about.
 pub(super) fn validate(definition: &mut Definition, errors: &mut Diagnostics) {
@@ -48,13 +52,13 @@ fn item(definition: &Definition, finding: &FieldError) -> RustItem {
     let item = RustItem { type_location: version.location_below(&path), ..item.with_location(location) };
     match token {
         Some("x-kubernetes-validations") => {
-            let schema = format!("/spec/versions/{number}/schema/openAPIV3Schema/{}", pointer.join("/"));
-            match definition.crd.pointer(&schema).and_then(Value::as_str) {
+            let rule = format!("/spec/versions/{number}/schema/openAPIV3Schema{}", text_of_pointer(pointer));
+            match definition.crd.pointer(&rule).and_then(Value::as_str) {
                 Some(expression) => item.about(expression),
                 None => item,
             }
         }
-        Some(keyword) => item.about(attribute(keyword)),
+        Some(keyword) => item.about(schema_key(keyword)),
         None => item,
     }
 }

@@ -8,14 +8,12 @@ use kubewright_crd::{
 use kubewright_names::extension::Extension;
 use serde_json::{Map, Value, json};
 
-use super::{
-    conventions, overrides,
-    rust_paths::{RustPaths, attribute},
-};
+use super::{conventions, overrides, rust_paths::RustPaths};
 use crate::{
     api::deprecation,
     diagnostic::{Diagnostic, Diagnostics, RustItem},
     layout::{CrdOptions, EmbeddedMetadata, Floats},
+    names::schema_key,
     schema_path::{at_pointer, json_path_of_pointer, pointer_of_path},
 };
 
@@ -203,7 +201,7 @@ fn schema(kind: &ApiKind, item: &RustItem, options: &CrdOptions, errors: &mut Di
                 let rust = error.rust_field.filter(|rust| rust.matches("::").count() > 1);
                 let item = rust.map_or_else(|| item.at(&error.path), |rust| item.with_path(rust));
                 let item = item.with_location(error.location);
-                let item = error.keyword.map_or_else(|| item.clone(), |keyword| item.about(attribute(&keyword)));
+                let item = error.keyword.map_or_else(|| item.clone(), |keyword| item.about(schema_key(&keyword)));
                 errors.push(item, error.message);
             }
             None

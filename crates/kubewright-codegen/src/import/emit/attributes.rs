@@ -1,7 +1,7 @@
 //! `#[schema(..)]`, and `#[schemars(extend(..))]` for keywords without a key.
 
 use kubewright_names::extension::Extension;
-use proc_macro2::{Literal, TokenStream};
+use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 use serde_json::{Map, Value};
 
@@ -9,7 +9,10 @@ use super::super::{
     model::{Overrides, SchemaAttributes},
     names,
 };
-use crate::{names::ident, schema_path::Pointer};
+use crate::{
+    names::{ident, schema_key},
+    schema_path::{Pointer, text_of_pointer},
+};
 
 /// Returns the attributes of a type.
 pub(super) fn of_type(attributes: &SchemaAttributes) -> Vec<TokenStream> {
@@ -61,20 +64,15 @@ fn extend(keywords: &Map<String, Value>) -> Option<TokenStream> {
 /// Returns the mark that the generator applies: keywords by JSON pointers, and patches.
 fn overrides_mark(overrides: &Overrides, patches: Map<String, Value>) -> Option<(String, Value)> {
     let by_pointer = |(pointer, keywords): (&Pointer, &Map<String, Value>)| {
-        let tokens = pointer.iter().map(|token| format!("/{}", token.replace('~', "~0").replace('/', "~1")));
-        (tokens.collect::<String>(), Value::Object(keywords.clone()))
+        (text_of_pointer(pointer), Value::Object(keywords.clone()))
     };
     let all: Map<String, Value> = overrides.iter().map(by_pointer).chain(patches).collect();
     (!all.is_empty()).then(|| (Extension::Override.name().to_owned(), Value::Object(all)))
 }
 
-fn bounds_key(key: &str) -> Option<&'static str> {
-    match key {
-        "minLength" | "maxLength" => Some("length"),
-        "minItems" | "maxItems" => Some("items"),
-        "minProperties" | "maxProperties" => Some("properties"),
-        _ => None,
-    }
+/// Returns the key of `#[schema(..)]` that sets a keyword, as an identifier.
+fn key(keyword: &str) -> Ident {
+    format_ident!("{}", schema_key(keyword))
 }
 
 /// Returns the keys of `#[schema(..)]` without rules.
@@ -86,23 +84,23 @@ fn keys(attributes: &SchemaAttributes) -> Vec<TokenStream> {
     let flags = attributes.flags.iter().map(|flag| format_ident!("{flag}"));
     words.extend(flags.map(|flag| quote!(#flag)));
     let keywords = &attributes.keywords;
-    for (key, word) in [("minimum", "min"), ("maximum", "max"), ("multipleOf", "multiple_of")] {
-        let word = format_ident!("{word}");
-        words.extend(keywords.get(key).map(|value| {
+    for keyword in ["minimum", "maximum", "multipleOf"] {
+        let word = key(keyword);
+        words.extend(keywords.get(keyword).map(|value| {
             let value = number(value);
             quote!(#word = #value)
         }));
     }
-    for (key, word) in [("exclusiveMinimum", "exclusive_min"), ("exclusiveMaximum", "exclusive_max")] {
-        let word = format_ident!("{word}");
-        words.extend(keywords.contains_key(key).then(|| quote!(#word)));
+    for keyword in ["exclusiveMinimum", "exclusiveMaximum"] {
+        let word = key(keyword);
+        words.extend(keywords.contains_key(keyword).then(|| quote!(#word)));
     }
     for (least, most) in [("minLength", "maxLength"), ("minItems", "maxItems"), ("minProperties", "maxProperties")] {
         words.extend(bounds(keywords, least, most));
     }
-    for (key, word) in [("pattern", "pattern"), ("format", "format"), ("title", "title")] {
-        let word = format_ident!("{word}");
-        words.extend(keywords.get(key).and_then(Value::as_str).map(|value| {
+    for keyword in ["pattern", "format", "title"] {
+        let word = key(keyword);
+        words.extend(keywords.get(keyword).and_then(Value::as_str).map(|value| {
             let value = text(value);
             quote!(#word = #value)
         }));
@@ -129,7 +127,7 @@ fn choice((word, fields): &(&'static str, Vec<String>)) -> TokenStream {
 
 fn bounds(keywords: &Map<String, Value>, least: &str, most: &str) -> Option<TokenStream> {
     let bound = |key: &str| keywords.get(key).and_then(Value::as_u64).map(Literal::u64_unsuffixed);
-    let word = format_ident!("{}", bounds_key(least)?);
+    let word = key(least);
     match (bound(least), bound(most)) {
         (None, None) => None,
         (Some(min), None) => Some(quote!(#word = #min..)),
@@ -140,21 +138,18 @@ fn bounds(keywords: &Map<String, Value>, least: &str, most: &str) -> Option<Toke
 /// Returns the keys for the merge strategy of lists and maps, and for unknown fields.
 fn merge_strategy(keywords: &Map<String, Value>) -> Vec<TokenStream> {
     let mut words = Vec::new();
-    for (key, word) in [("x-kubernetes-list-type", "list_type"), ("x-kubernetes-map-type", "map_type")] {
-        let value = keywords.get(key).and_then(Value::as_str).map(|value| format_ident!("{value}"));
-        let word = format_ident!("{word}");
+    for keyword in ["x-kubernetes-list-type", "x-kubernetes-map-type"] {
+        let value = keywords.get(keyword).and_then(Value::as_str).map(|value| format_ident!("{value}"));
+        let word = key(keyword);
         words.extend(value.map(|value| quote!(#word = #value)));
     }
     words.extend(keywords.get("x-kubernetes-list-map-keys").map(|keys| {
         let keys = keys.as_array().into_iter().flatten().map(json);
         quote!(list_map_keys = [#(#keys),*])
     }));
-    for (key, word) in [
-        ("x-kubernetes-embedded-resource", "embedded_resource"),
-        ("x-kubernetes-preserve-unknown-fields", "preserve_unknown_fields"),
-    ] {
-        let word = format_ident!("{word}");
-        words.extend(keywords.contains_key(key).then(|| quote!(#word)));
+    for keyword in ["x-kubernetes-embedded-resource", "x-kubernetes-preserve-unknown-fields"] {
+        let word = key(keyword);
+        words.extend(keywords.contains_key(keyword).then(|| quote!(#word)));
     }
     words
 }
