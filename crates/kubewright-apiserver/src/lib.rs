@@ -64,10 +64,10 @@
 //! - Controllers other than the garbage collector, the namespace controller, the usage of quotas and the aggregation of
 //!   roles ([`Builder::collects_garbage`]): nothing creates the pods of a Deployment or writes another status.
 //! - Services: cluster IPs outside `10.0.0.0/16` and IPv6. Their `IPAddress` and `ServiceCIDR` objects do not exist,
-//!   and those of clients have no validation and no effect. The service account of a Pod (the `ServiceAccount`
-//!   admission plugin) is not set.
-//! - Aggregated API servers: an `APIService` is stored without validation and without an effect. Those of the served
-//!   versions do not exist.
+//!   and those of clients have no effect; only the `parentRef` of an address is validated, which is immutable. The
+//!   service account of a Pod (the `ServiceAccount` admission plugin) is not set.
+//! - Aggregated API servers: an `APIService` is stored without validation and without an effect, and its table has name
+//!   and age only. Those of the served versions do not exist.
 //! - Certificates are not parsed, the usages and the signer of a request are any text, and every user with the
 //!   permission for `/approval` or `/status` can act for any signer.
 //! - Validation beyond the schemas covers the most common errors: containers, probes, volumes and mounts, strategies,

@@ -11,7 +11,7 @@ use crate::{
     grammar::{self, AttributeKey, Section},
 };
 
-/// The number of keys that a message lists.
+/// The maximum number of keys that a message lists: those of `#[k8s(..)]`, the longest readable list.
 const READABLE: usize = 17;
 /// The similarity of a name that is suggested, as darling and clap have it.
 const SIMILAR: f64 = 0.8;

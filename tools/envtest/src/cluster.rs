@@ -60,9 +60,9 @@ impl Cluster {
         &self.control_plane
     }
 
-    /// Restarts the API server as [`ControlPlane::restart_api_server`] does, and kube-controller-manager, which ends
-    /// without an API server since it cannot renew its lease. Its grace periods of nodes start again. The other
-    /// components connect again. Waits at most a minute for each.
+    /// Restarts the API server as [`ControlPlane::restart_api_server`] does, and kube-controller-manager, as the loss
+    /// of its lease does in production: its informers would connect again with a back-off that can exceed its grace
+    /// period of nodes, which starts again. The other components connect again. Waits at most a minute for each.
     pub fn restart_api_server(&mut self) -> Result<()> {
         self.controller_manager.stop()?;
         self.control_plane.restart_api_server()?;

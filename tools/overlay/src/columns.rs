@@ -16,8 +16,8 @@ const TABLE: &str = "application/json;as=Table;v=v1;g=meta.k8s.io";
 /// The columns whose descriptions most kinds share, with the marks that stand for these descriptions.
 const SHARED: [(&str, &str); 2] = [("Name", "=name"), ("Age", "=age")];
 
-/// Resources that the in-memory API server does not serve, or serves with the default columns.
-const DEFAULT_COLUMNS: [&str; 4] = [
+/// Resources whose columns are omitted: the in-memory API server does not serve them, or without their own columns.
+const OMITTED: [&str; 4] = [
     "apiservices.apiregistration.k8s.io",
     "componentstatuses",
     "flowschemas.flowcontrol.apiserver.k8s.io",
@@ -40,7 +40,7 @@ pub fn columns(kubeconfig: &Path) -> Result<String> {
             let table = get(&client, &format!("{path}?limit=1"), TABLE).await?;
             let columns =
                 table["columnDefinitions"].as_array().cloned().with_context(|| format!("{path} returned no table"))?;
-            if has_custom_columns(&columns) && !DEFAULT_COLUMNS.contains(&resource.as_str()) {
+            if has_custom_columns(&columns) && !OMITTED.contains(&resource.as_str()) {
                 tables.insert(resource, columns);
             }
         }

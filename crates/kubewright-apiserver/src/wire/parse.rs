@@ -16,14 +16,13 @@ const MAX_ALIASED_NODES: usize = 400_000;
 /// The maximum size of all scalars of a YAML text with its aliases replaced. Text without aliases does not exceed it:
 /// escape sequences decode to at most three bytes for two.
 const MAX_SCALAR_BYTES: usize = 2 * MAX_BODY_BYTES;
+/// The stack for YAML of the maximum depth, in bytes: without optimizations, a level needs 25 kB.
+const YAML_STACK: usize = 8 << 20;
 
 /// Parses JSON.
 pub(crate) fn json(text: &[u8]) -> serde_json::Result<Value> {
     serde_json::from_slice(text).map(|Plain(value)| value)
 }
-
-/// The stack for YAML of the maximum depth, in bytes: without optimizations, a level needs 25 kB.
-const YAML_STACK: usize = 8 << 20;
 
 /// The error for a YAML text that cannot be parsed.
 #[derive(Debug, thiserror::Error)]
@@ -205,6 +204,20 @@ mod tests {
 
     #[test]
     fn deep_text_is_rejected() {
-        assert!(json("[".repeat(1000).as_bytes()).is_err());
+        for levels in [200, 1000, 100_000] {
+            let text = "[".repeat(levels) + &"]".repeat(levels);
+            assert!(json(text.as_bytes()).is_err(), "{levels}");
+            assert!(yaml(text.as_bytes(), false).is_err(), "{levels}");
+        }
+        let text = "[".repeat(200) + &"]".repeat(200);
+        let error = yaml(text.as_bytes(), false).err().map(|error| error.to_string());
+        assert_eq!(error.as_deref(), Some("yaml: exceeded max depth of 127"));
+    }
+
+    #[test]
+    fn invalid_unicode_is_rejected() {
+        for text in [&b"\"\xff\""[..], br#""\ud800""#] {
+            assert!(json(text).is_err(), "{}", String::from_utf8_lossy(text));
+        }
     }
 }

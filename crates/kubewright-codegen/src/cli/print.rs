@@ -3,7 +3,7 @@
 use std::{
     env, fs,
     io::{self, IsTerminal, Write},
-    path::Path,
+    path::{Path, PathBuf},
     process::ExitCode,
 };
 
@@ -13,7 +13,7 @@ use anyhow::Result;
 use super::manifest;
 use crate::{
     diagnostic::{Diagnostic, Diagnostics},
-    snippet,
+    snippet::Drawing,
 };
 
 /// Prints a line to standard output. A closed pipe is ignored: the exit code is still returned.
@@ -26,11 +26,13 @@ pub(super) fn warn(warnings: &[Diagnostic]) {
     draw(&Level::WARNING, warnings);
 }
 
-/// Prints diagnostics with their sources, whose paths are relative to the workspace.
+/// Prints diagnostics with their sources, whose paths are relative to the workspace of the program: that of the package
+/// that cargo runs, or else of the current directory.
 fn draw(level: &Level<'_>, diagnostics: &[Diagnostic]) {
     let is_styled = io::stderr().is_terminal() && env::var_os("NO_COLOR").is_none();
     let renderer = if is_styled { Renderer::styled() } else { Renderer::plain() };
-    let root = env::current_dir().ok().and_then(|directory| manifest::workspace_root(&directory).ok());
+    let package = env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from).or_else(|| env::current_dir().ok());
+    let root = package.and_then(|directory| manifest::workspace_root(&directory).ok());
     for text in drawn(level, diagnostics, &renderer, &root.unwrap_or_default()) {
         eprintln!("{text}");
     }
@@ -39,7 +41,8 @@ fn draw(level: &Level<'_>, diagnostics: &[Diagnostic]) {
 /// Returns diagnostics with their sources below a directory.
 pub fn drawn(level: &Level<'_>, diagnostics: &[Diagnostic], renderer: &Renderer, root: &Path) -> Vec<String> {
     let read = |path: &str| fs::read_to_string(root.join(path)).ok();
-    diagnostics.iter().map(|diagnostic| snippet::draw(level, diagnostic, renderer, &read)).collect()
+    let mut drawing = Drawing::new(renderer, &read);
+    diagnostics.iter().map(|diagnostic| drawing.draw(level, diagnostic)).collect()
 }
 
 /// Prints the error, if there is one, and returns the exit code: 2 for an error. Diagnostics are printed with their

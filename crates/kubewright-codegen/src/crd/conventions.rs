@@ -12,41 +12,43 @@ use crate::diagnostic::{Diagnostic, RustItem};
 
 const STATUS_WITHOUT_SUBRESOURCE: &str = "status_without_subresource";
 const STATUS_TYPE: &str = "status_type";
+const VERSION_NAME: &str = "version_name";
 
-/// Returns a warning for a status that is written with the object, or that is not an object.
-pub(super) fn status(kind: &ApiKind, rust: &RustPaths, schema: &Value) -> Option<Diagnostic> {
-    let name = status_warning(kind.status, schema).filter(|name| !kind.definition.allow.contains(name))?;
-    let message = match name {
-        STATUS_WITHOUT_SUBRESOURCE => {
-            "a write of the object writes the status, too; add `#[k8s(subresource(status))]` to the kind"
-        }
-        _ => "the status is not an object and can have no conditions; use a struct",
+/// Returns warnings for a status that is written with the object, and for one that is not an object.
+pub(super) fn status(kind: &ApiKind, rust: &RustPaths, schema: &Value) -> Vec<Diagnostic> {
+    let warning = |name: &'static str| {
+        let message = match name {
+            STATUS_WITHOUT_SUBRESOURCE => {
+                "a write of the object writes the status, too; add `#[k8s(subresource(status))]` to the kind"
+            }
+            _ => "the status is not an object and can have no conditions; use a struct",
+        };
+        rust.item_at(".status").diagnostic(format!("{message}, or `#[k8s(allow({name}))]`"))
     };
-    Some(rust.item_at(".status").diagnostic(format!("{message}, or `#[k8s(allow({name}))]`")))
+    let is_reported = |name: &&'static str| !kind.definition.allow.contains(name);
+    status_warnings(kind.status, schema).into_iter().filter(is_reported).map(warning).collect()
 }
 
-/// Returns the name of the warning about the status of a kind with this schema, with or without the subresource.
-pub(crate) fn status_warning(has_subresource: bool, schema: &Value) -> Option<&'static str> {
-    let status = schema.pointer("/properties/status")?;
+/// Returns the names of the warnings about the status of a kind with this schema, with or without the subresource.
+pub(crate) fn status_warnings(has_subresource: bool, schema: &Value) -> Vec<&'static str> {
+    let Some(status) = schema.pointer("/properties/status") else { return Vec::new() };
     let is_object = match status["type"].as_str() {
         None => status["x-kubernetes-preserve-unknown-fields"] == true,
         Some(found) => found == "object",
     };
-    match has_subresource {
-        false => Some(STATUS_WITHOUT_SUBRESOURCE),
-        true => (!is_object).then_some(STATUS_TYPE),
-    }
+    let warnings = [(has_subresource, STATUS_WITHOUT_SUBRESOURCE), (is_object, STATUS_TYPE)];
+    warnings.into_iter().filter(|(is_met, _)| !is_met).map(|(_, name)| name).collect()
 }
 
 /// Returns a warning for each version with a name that sorts after all others, if the kind has several versions.
 pub(super) fn version_names(kinds: &[(&ApiGroup, &'static ApiKind)]) -> Vec<Diagnostic> {
     let is_reported = |(group, kind): &&(&ApiGroup, &'static ApiKind)| {
-        kinds.len() > 1 && !is_conventional(group.version) && !kind.definition.allow.contains(&"version_name")
+        kinds.len() > 1 && !is_conventional(group.version) && !kind.definition.allow.contains(&VERSION_NAME)
     };
     let warning = |(group, kind): &(&ApiGroup, &'static ApiKind)| {
         let message = format!(
             "the version `{}` sorts after versions such as `v1` and `v1beta1`, so that no client prefers it; rename it, \
-             or `#[k8s(allow(version_name))]`",
+             or `#[k8s(allow({VERSION_NAME}))]`",
             group.version
         );
         RustItem::from_kind(group, kind).diagnostic(message)

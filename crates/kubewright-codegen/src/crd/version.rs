@@ -148,22 +148,24 @@ impl Version {
     /// Checks the paths of columns, selectable fields and the scale subresource. The API server accepts any path, but a
     /// wrong one has no value.
     fn check_paths(&self, kind: &ApiKind, errors: &mut Diagnostics) {
-        let mut check = |attribute: String, path: &str, expected: &str| {
+        let mut check = |attribute: String, token: &str, path: &str, expected: &str| {
             if let Err(message) = check_json_path(&self.schema.schema, path, expected) {
-                errors.push(self.rust.item.about(path), format!("{attribute}: {message}"));
+                errors.push(self.rust.item.about(token), format!("{attribute}: {message}"));
             }
         };
         for column in kind.columns {
-            check(format!("column `{}`", column.name), column.json_path, column.column_type);
+            let path = column.json_path;
+            check(format!("column `{}`", column.name), path, path, column.column_type);
         }
         for path in kind.definition.selectable_fields {
-            check("`selectable_fields`".to_owned(), path, "string");
+            check("`selectable_fields`".to_owned(), path, path, "string");
         }
         if let Some(Scale { spec_path, status_path, selector_path }) = kind.scale {
-            check("`spec_path` of `scale`".to_owned(), spec_path, "integer");
-            check("`status_path` of `scale`".to_owned(), status_path, "integer");
-            if let Some(path) = selector_path {
-                check("`selector_path` of `scale`".to_owned(), path, "selector");
+            let paths = [("spec_path", Some(spec_path), "integer"), ("status_path", Some(status_path), "integer")];
+            for (key, path, expected) in paths.into_iter().chain([("selector_path", selector_path, "selector")]) {
+                if let Some(path) = path {
+                    check(format!("`{key}` of `scale`"), key, path, expected);
+                }
             }
         }
     }

@@ -35,13 +35,18 @@ fn check_policy(policy: &PolicyObjects, item: &RustItem, types: &TypeChecker, er
     for error in &of_types {
         errors.push(item.about(&error.expression), format!("policy `{name}`: {error}"));
     }
-    let of_server = validate_policy(policy.kind, &policy.policy);
-    let of_server = of_server.iter().filter(|error| of_types.iter().all(|other| other.field != error.field));
-    for error in of_server.chain(&validate_binding(policy.kind, &policy.binding)) {
-        let pointer = format!("/{}", error.field.replace(['.', '['], "/").replace(']', ""));
-        let text = policy.policy.pointer(&pointer).and_then(Value::as_str);
-        let item = text.map_or_else(|| item.clone(), |text| item.about(text));
-        errors.push(item, format!("policy `{name}`: {error}"));
+    let mut of_server = validate_policy(policy.kind, &policy.policy);
+    of_server.retain(|error| of_types.iter().all(|other| other.field != error.field));
+    for (object, found) in
+        [(&policy.policy, of_server), (&policy.binding, validate_binding(policy.kind, &policy.binding))]
+    {
+        for error in found {
+            // The text of an expression is a string of the attribute.
+            let pointer = format!("/{}", error.field.replace(['.', '['], "/").replace(']', ""));
+            let text = object.pointer(&pointer).and_then(Value::as_str);
+            let item = text.map_or_else(|| item.clone(), |text| item.about(text));
+            errors.push(item, format!("policy `{name}`: {error}"));
+        }
     }
 }
 

@@ -4,38 +4,55 @@ use std::ops::Range;
 
 use proc_macro2::{LineColumn, Span, TokenStream, TokenTree};
 use quote::ToTokens;
-use syn::{Attribute, Fields, File, Ident, Item, LitStr, spanned::Spanned};
+use syn::{Attribute, Fields, File, Ident, Item, LitStr, ext::IdentExt, spanned::Spanned};
 
 /// A source file. One that cannot be parsed has lines only.
-pub(super) struct Source<'a> {
-    text: &'a str,
+pub(super) struct Source {
+    pub(super) text: String,
     file: Option<File>,
 }
 
 /// A type or field with attributes, or the call of a macro such as `group_version!`.
 struct Declaration<'a> {
-    /// Where keys are: the attributes of the type or field, then those of the type of the field.
+    /// Its attributes without their documentation, or the arguments of the macro.
     keys: Vec<TokenStream>,
+    /// The attributes of the type that has the field.
+    keys_of_owner: Vec<TokenStream>,
     first: Span,
     name: &'a Ident,
 }
 
 impl<'a> Declaration<'a> {
-    fn new(attrs: &'a [Attribute], name: &'a Ident, of_type: &'a [Attribute]) -> Self {
-        let keys = attrs.iter().chain(of_type).map(|attr| attr.meta.to_token_stream()).collect();
-        Declaration { keys, first: attrs.first().map_or(name.span(), Spanned::span), name }
+    fn new(attrs: &'a [Attribute], name: &'a Ident, owner: &'a [Attribute]) -> Self {
+        let first = attrs.first().map_or(name.span(), Spanned::span);
+        Declaration { keys: keys(attrs), keys_of_owner: keys(owner), first, name }
     }
 }
 
-impl<'a> Source<'a> {
-    pub(super) fn new(text: &'a str) -> Self {
-        Source { text, file: syn::parse_file(text).ok() }
+fn keys(attrs: &[Attribute]) -> Vec<TokenStream> {
+    attrs.iter().filter(|attr| !attr.path().is_ident("doc")).map(|attr| attr.meta.to_token_stream()).collect()
+}
+
+impl Source {
+    pub(super) fn new(text: &str) -> Self {
+        // The columns of spans do not count a byte order mark.
+        let text = text.trim_start_matches('\u{feff}').to_owned();
+        Source { file: syn::parse_file(&text).ok(), text }
     }
 
     /// Returns the bytes of a key with its value, or of a string literal with this value, in the attributes of the
-    /// field or type that is declared in a line, or of the type of the field.
+    /// field or type that is declared in a line, or else of the type that has the field.
     pub(super) fn token(&self, line: usize, token: &str) -> Option<Range<usize>> {
-        let keys = self.declaration(line)?.keys;
+        let Declaration { keys, keys_of_owner, .. } = self.declaration(line)?;
+        self.bytes(keys.into_iter().chain(keys_of_owner), token)
+    }
+
+    /// Returns the same in the attributes of the type that has the field in this line.
+    pub(super) fn token_of_owner(&self, line: usize, token: &str) -> Option<Range<usize>> {
+        self.bytes(self.declaration(line)?.keys_of_owner, token)
+    }
+
+    fn bytes(&self, keys: impl IntoIterator<Item = TokenStream>, token: &str) -> Option<Range<usize>> {
         let (start, end) = keys.into_iter().find_map(|keys| find(keys, token))?;
         Some(self.offset(start.start())?..self.offset(end.end())?)
     }
@@ -81,6 +98,7 @@ fn declarations(items: &[Item]) -> Vec<Declaration<'_>> {
             }
             Item::Macro(item) => found.extend(item.mac.path.segments.last().map(|segment| Declaration {
                 keys: vec![item.mac.tokens.clone()],
+                keys_of_owner: Vec::new(),
                 first: item.span(),
                 name: &segment.ident,
             })),
@@ -108,9 +126,10 @@ fn find(tokens: TokenStream, token: &str) -> Option<(Span, Span)> {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     for (i, tree) in tokens.iter().enumerate() {
         let found = match tree {
-            TokenTree::Ident(ident) if *ident == token => {
-                let is_end = |tree: &&TokenTree| !matches!(tree, TokenTree::Punct(punct) if punct.as_char() == ',');
-                tokens[i..].iter().take_while(is_end).last().map(|last| (ident.span(), last.span()))
+            TokenTree::Ident(ident) if ident.unraw() == token => {
+                let is_comma = |tree: &TokenTree| matches!(tree, TokenTree::Punct(punct) if punct.as_char() == ',');
+                let last = tokens[i..].iter().take_while(|tree| !is_comma(tree)).last();
+                last.map(|last| (ident.span(), last.span()))
             }
             TokenTree::Literal(literal) => {
                 let text = syn::parse_str::<LitStr>(&literal.to_string()).map(|text| text.value());

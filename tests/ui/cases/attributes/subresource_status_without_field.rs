@@ -1,4 +1,4 @@
-//! The status subresource without a field for the status.
+//! The status subresource without a field for the status, and a misspelt warning in `allow(..)`.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kubewright_core::ApiObject;

@@ -171,9 +171,9 @@ fn subresources(kind: &Kind) -> Option<TokenStream> {
 
 /// Returns `allow(..)` for a status that the generator warns about.
 fn allowed(kind: &Kind) -> Option<TokenStream> {
-    let name = conventions::status_warning(kind.status, &kind.schema)?;
-    let name = format_ident!("{name}");
-    Some(quote!(allow(#name)))
+    let names = conventions::status_warnings(kind.status, &kind.schema);
+    let words = names.iter().map(|name| format_ident!("{name}"));
+    (!names.is_empty()).then(|| quote!(allow(#(#words),*)))
 }
 
 fn column(column: &Column) -> TokenStream {
