@@ -2,9 +2,7 @@
 //! the program and on a real kube-apiserver. If the outcomes differ, the embedded server is wrong.
 
 mod apply;
-mod authentication;
 mod authorization;
-mod built_in;
 mod controllers;
 mod conversion;
 mod defaults;
@@ -14,7 +12,6 @@ mod fixture;
 mod generic;
 mod informer;
 mod limits;
-mod managed_fields;
 mod matrix;
 mod nullable;
 mod policies;
@@ -48,12 +45,7 @@ macro_rules! scenarios {
 }
 
 scenarios! {
-    verbs::create_returns_the_stored_object,
-    verbs::update_replaces_the_spec_and_update_status_the_status,
-    verbs::stale_updates_conflict,
-    verbs::list_covers_one_or_all_namespaces,
-    verbs::patch_changes_single_fields,
-    verbs::delete_removes_the_object,
+    verbs::reads_select_versions_labels_and_namespaces,
     verbs::delete_collection_deletes_by_selector,
     verbs::watch_starts_at_a_resource_version,
     validation::client_and_server_report_the_same_errors_of_new_objects,
@@ -66,8 +58,6 @@ scenarios! {
     authorization::an_apply_that_creates_an_object_needs_both_verbs,
     authorization::access_reviews_name_the_binding,
     authorization::roles_beyond_the_permissions_of_their_author_are_rejected,
-    authentication::tokens_of_service_accounts_are_reviewed,
-    authentication::tokens_are_invalid_without_the_object_that_they_are_bound_to,
     limits::config_maps_and_secrets_of_more_than_1_mib_are_rejected,
     limits::annotations_of_more_than_256_kib_are_rejected,
     limits::objects_above_the_limits_of_etcd_are_rejected,
@@ -76,27 +66,6 @@ scenarios! {
     informer::informers_deliver_events_and_listers_read_the_store,
     informer::late_handlers_receive_existing_objects,
     informer::an_optional_kind_is_empty_until_it_is_installed_and_after_it_is_removed,
-    managed_fields::writes_own_the_fields_they_set,
-    managed_fields::appliers_share_equal_values_and_conflict_over_others,
-    managed_fields::fields_that_an_applier_drops_are_removed,
-    managed_fields::list_items_are_merged_by_key,
-    managed_fields::sets_are_merged_and_atomic_values_replaced,
-    managed_fields::status_fields_are_owned_by_subresource,
-    managed_fields::appliers_share_fields_with_updaters,
-    managed_fields::a_no_op_apply_is_not_written,
-    managed_fields::apply_creates_missing_objects,
-    managed_fields::invalid_applies_are_rejected,
-    managed_fields::scaling_owns_the_replicas,
-    managed_fields::server_side_apply_takes_over_client_side_applied_fields,
-    built_in::every_built_in_kind_is_stored_with_its_defaults,
-    built_in::discovery_lists_built_in_kinds,
-    built_in::config_maps_are_created_listed_watched_and_patched,
-    built_in::secrets_store_string_data_as_data,
-    built_in::deployments_are_scaled_and_their_status_is_written,
-    built_in::appliers_share_a_deployment,
-    built_in::scales_of_deployments_are_applied,
-    built_in::undecodable_built_in_objects_are_rejected,
-    built_in::invalid_built_in_objects_are_rejected,
     fixture::cluster_kinds_have_no_namespace,
     fixture::kinds_without_a_status_are_created_and_updated,
     fixture::unset_fields_are_not_sent,
