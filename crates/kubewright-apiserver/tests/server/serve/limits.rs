@@ -13,7 +13,7 @@ use kubewright_apiserver::{
 };
 use tokio::sync::oneshot;
 
-use super::program::{Program, connect, open, receive, send};
+use super::program::{Program, connect, receive, send};
 
 const CONFIG_MAPS: &str = "/api/v1/namespaces/default/configmaps";
 const JSON: &str = "Content-Type: application/json\r\n";
@@ -53,15 +53,6 @@ impl Server {
     fn create(&self, name: &str, value: &str) {
         let body = format!(r#"{{"metadata":{{"name":"{name}"}},"data":{{"value":"{value}"}}}}"#);
         assert_eq!(send(&self.address, "POST", CONFIG_MAPS, JSON, body.as_bytes()).unwrap().code, 201);
-    }
-
-    /// Starts a watch and waits for the head of the response.
-    fn watch(&self, user_agent: &str) -> BufReader<TcpStream> {
-        let headers = format!("User-Agent: {user_agent}\r\n");
-        let stream = open(&self.address, "GET", &format!("{CONFIG_MAPS}?watch=true"), &headers, b"").unwrap();
-        let mut watch = BufReader::new(stream);
-        assert_eq!(status(&mut watch), 200);
-        watch
     }
 }
 
@@ -194,16 +185,4 @@ fn a_new_connection_replaces_the_one_that_waits_longest() {
     assert!(waiting[..3].iter_mut().all(is_closed));
     waiting[5].write_all(b"GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").unwrap();
     assert_eq!(receive(waiting.remove(5)).unwrap().code, 200);
-}
-
-#[test]
-fn watches_of_one_client_do_not_stop_others() {
-    let server = Server::start(Limits { max_connections: 4, ..Limits::default() });
-    let mut watches: Vec<_> = (0..4).map(|_| server.watch("many")).collect();
-    server.create("a", "");
-    // The connection ends without the end of the response.
-    assert!(watches[0].by_ref().lines().map_while(Result::ok).all(|line| !line.contains(r#""name":"a""#)));
-    for watch in &mut watches[1..] {
-        assert!(watch.lines().map_while(Result::ok).any(|line| line.contains(r#""name":"a""#)));
-    }
 }

@@ -29,7 +29,7 @@ use ring::{
 use serde_json::{Value, json};
 use tokio::{net::TcpListener, task::JoinSet};
 
-use super::program::{Program, connect, receive};
+use super::program::{Program, connect};
 
 const CONFIG_MAPS: &str = "/api/v1/namespaces/default/configmaps";
 const REVIEWS: &str = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
@@ -264,16 +264,6 @@ async fn slow_handshakes_do_not_stop_others_and_have_a_deadline() {
     });
     assert!(closed.await.unwrap());
     whoami(&server.client_as("jane", "dev").await).await.unwrap();
-}
-
-#[tokio::test]
-async fn plain_http_is_answered_with_the_reason() {
-    let server = Server::with_roles().await;
-    let mut stream = connect(&server.address.to_string()).unwrap();
-    stream.write_all(b"GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
-    let answer = tokio::task::spawn_blocking(move || receive(stream)).await.unwrap().unwrap();
-    assert_eq!(answer.code, 400);
-    assert_eq!(answer.text(), "Client sent an HTTP request to an HTTPS server.\n");
 }
 
 /// Returns a client with a kubeconfig of the program.
