@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use anyhow::{Context, Result, ensure};
+use crate::error::{Error, Result};
 
 /// The environment variable that names the directory of the binaries, which is that of controller-runtime.
 pub const ASSETS_VARIABLE: &str = "KUBEBUILDER_ASSETS";
@@ -19,15 +19,17 @@ pub struct Assets {
 impl Assets {
     /// Returns the binaries in the directory of [`ASSETS_VARIABLE`]; `None` if that is not set or empty.
     ///
+    /// # Errors
     /// Fails if the directory lacks a binary, and names it.
     pub fn from_env() -> Result<Option<Assets>> {
         let Some(dir) = env::var_os(ASSETS_VARIABLE).filter(|dir| !dir.is_empty()) else { return Ok(None) };
         let assets = Assets::in_dir(Path::new(&dir));
-        assets.with_context(|| format!("{ASSETS_VARIABLE} is set but not usable")).map(Some)
+        assets.map(Some).map_err(|error| Error::AssetsNotUsable(Box::new(error)))
     }
 
     /// Returns the binaries in a directory, such as other programs under these names.
     ///
+    /// # Errors
     /// Fails if the directory lacks a binary, and names it.
     pub fn in_dir(dir: &Path) -> Result<Assets> {
         Ok(Assets { dir: directory_with(dir, &["etcd", "kube-apiserver", "kubectl"])? })
@@ -56,10 +58,12 @@ impl Assets {
 
 /// Returns the directory with an absolute path. Fails if it lacks programs, and names them.
 pub fn directory_with(dir: &Path, programs: &[&str]) -> Result<PathBuf> {
-    let missing: Vec<_> = programs.iter().copied().filter(|name| !dir.join(name).is_file()).collect();
-    ensure!(missing.is_empty(), "{} lacks {}", dir.display(), missing.join(", "));
+    let missing: Vec<_> = programs.iter().filter(|name| !dir.join(name).is_file()).map(ToString::to_string).collect();
+    if !missing.is_empty() {
+        return Err(Error::MissingBinaries { dir: dir.to_owned(), missing });
+    }
     // The servers run in their data directory, where a relative path would not resolve.
-    dir.canonicalize().with_context(|| format!("cannot resolve {}", dir.display()))
+    dir.canonicalize().map_err(|error| Error::from_io(format!("cannot resolve {}", dir.display()), error))
 }
 
 #[cfg(test)]

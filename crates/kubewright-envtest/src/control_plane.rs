@@ -1,6 +1,7 @@
 //! A running control plane: etcd and kube-apiserver on the loopback interface, in a dedicated directory.
 
 use std::{
+    io,
     net::SocketAddr,
     os::unix::process::CommandExt,
     path::{Path, PathBuf},
@@ -8,14 +9,14 @@ use std::{
     sync::atomic::AtomicBool,
 };
 
-use anyhow::{Context, Error, Result};
 use tempfile::TempDir;
 
 use crate::{
     assets::Assets,
     credentials::Credentials,
+    error::{Error, Result},
     identity::Identity,
-    process::{Process, ProcessEnded},
+    process::Process,
     readiness::Wait,
     servers::{self, Ports},
 };
@@ -45,24 +46,36 @@ impl ControlPlane {
     /// Starts a control plane on free ports in a temporary directory, and waits at most a minute until it is ready.
     ///
     /// The servers run in the process group of the caller, so that Ctrl-C at a terminal reaches them too.
+    ///
+    /// # Errors
+    /// Fails if a file cannot be written, or a server cannot be run, ends, or is not ready in time.
     pub fn start(assets: &Assets) -> Result<ControlPlane> {
         Self::launch(assets, &std::env::temp_dir(), &[])
     }
 
     /// Starts a control plane as [`start`](Self::start) does, in a new directory in `parent`, which has room for many
     /// objects.
+    ///
+    /// # Errors
+    /// Fails as [`start`](Self::start) does.
     pub fn start_in(assets: &Assets, parent: &Path) -> Result<ControlPlane> {
         Self::launch(assets, parent, &[])
     }
 
     /// Starts a control plane as [`start`](Self::start) does, with additional flags for kube-apiserver, such as
     /// `--watch-cache=false`. They take precedence over the default flags.
+    ///
+    /// # Errors
+    /// Fails as [`start`](Self::start) does.
     pub fn start_with(assets: &Assets, flags: &[&str]) -> Result<ControlPlane> {
         Self::launch(assets, &std::env::temp_dir(), flags)
     }
 
     /// Starts a control plane as [`start_in`](Self::start_in) does, with additional flags for kube-apiserver as in
     /// [`start_with`](Self::start_with).
+    ///
+    /// # Errors
+    /// Fails as [`start`](Self::start) does.
     pub fn start_in_with(assets: &Assets, parent: &Path, flags: &[&str]) -> Result<ControlPlane> {
         Self::launch(assets, parent, flags)
     }
@@ -90,6 +103,9 @@ impl ControlPlane {
 
     /// Stops the API server and starts it again on its port, with the objects in etcd. Waits at most a minute until it
     /// is ready.
+    ///
+    /// # Errors
+    /// Fails if the API server cannot be stopped, a server ends, or the API server is not ready in time.
     pub fn restart_api_server(&mut self) -> Result<()> {
         self.api_server.stop()?;
         let (dir, never) = (self.dir.path(), AtomicBool::new(false));
@@ -106,11 +122,14 @@ impl ControlPlane {
     }
 
     /// Stops the control plane as dropping does, and returns errors.
+    ///
+    /// # Errors
+    /// Fails if a server cannot be stopped or the directory cannot be removed.
     pub fn stop(self) -> Result<()> {
         let ControlPlane { mut api_server, mut etcd, dir, .. } = self;
         api_server.stop()?;
         etcd.stop()?;
-        dir.close().context("cannot remove the control plane's directory")
+        dir.close().map_err(|error| Error::from_io("cannot remove the control plane's directory", error))
     }
 
     /// Returns the directory of all files of the control plane.
@@ -138,7 +157,7 @@ impl ControlPlane {
 
     /// Returns the identities of kube-apiserver and etcd, with which another process can stop them.
     #[doc(hidden)]
-    pub fn identities(&self) -> Result<[Identity; 2]> {
+    pub fn identities(&self) -> io::Result<[Identity; 2]> {
         Ok([self.api_server.identity()?, self.etcd.identity()?])
     }
 
@@ -169,7 +188,7 @@ pub struct Launch<'a> {
 impl Launch<'_> {
     /// Starts a control plane on the ports that `pick_ports` returns, and again if another program takes one.
     pub fn run(&self, mut pick_ports: impl FnMut() -> Result<Ports>) -> Result<ControlPlane> {
-        retry_taken_ports(|| self.attempt(pick_ports()?)).context("cannot start the control plane")
+        retry_taken_ports(|| self.attempt(pick_ports()?)).map_err(|error| Error::Start(Box::new(error)))
     }
 
     fn attempt(&self, ports: Ports) -> Result<ControlPlane> {
@@ -198,7 +217,7 @@ impl Launch<'_> {
         tempfile::Builder::new()
             .prefix("control-plane-")
             .tempdir_in(self.parent)
-            .with_context(|| format!("cannot create a directory in {}", self.parent.display()))
+            .map_err(|error| Error::from_io(format!("cannot create a directory in {}", self.parent.display()), error))
     }
 
     fn spawn(&self, name: &'static str, mut command: Command, dir: &Path) -> Result<Process> {
@@ -220,12 +239,8 @@ pub fn retry_taken_ports<T>(mut attempt: impl FnMut() -> Result<T>) -> Result<T>
     let mut attempts = 1;
     loop {
         match attempt() {
-            Err(error) if attempts < START_ATTEMPTS && port_was_taken(&error) => attempts += 1,
+            Err(error) if attempts < START_ATTEMPTS && error.port_was_taken() => attempts += 1,
             outcome => return outcome,
         }
     }
-}
-
-fn port_was_taken(error: &Error) -> bool {
-    error.downcast_ref::<ProcessEnded>().is_some_and(ProcessEnded::port_was_taken)
 }

@@ -7,13 +7,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use anyhow::{Context, Result};
 use base64::{Engine, prelude::BASE64_STANDARD};
 use rcgen::{
     BasicConstraints, Certificate, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
     KeyUsagePurpose,
 };
 use uuid::Uuid;
+
+use crate::error::{Error, Result};
 
 /// The names of an API server outside and inside of a cluster.
 const SERVER_NAMES: [&str; 6] = [
@@ -46,9 +47,10 @@ pub struct Credentials {
 impl Credentials {
     /// Creates credentials and writes them to `dir`.
     pub fn create(dir: &Path) -> Result<Credentials> {
-        let (authority, issuer) = authority().context("cannot create a certificate authority")?;
-        let (server, server_key) = server(&issuer).context("cannot create the server certificate")?;
-        let service_account = KeyPair::generate().context("cannot create the service account key")?;
+        let cannot_create = |what| move |error: rcgen::Error| Error::Certificate { what, source: error.into() };
+        let (authority, issuer) = authority().map_err(cannot_create("a certificate authority"))?;
+        let (server, server_key) = server(&issuer).map_err(cannot_create("the server certificate"))?;
+        let service_account = KeyPair::generate().map_err(cannot_create("the service account key"))?;
         let token = random_token();
         let file = |name: &str, content: &str| write_private(dir.join(name), content);
         Ok(Credentials {
@@ -126,7 +128,7 @@ fn write_private(path: PathBuf, content: &str) -> Result<PathBuf> {
         .mode(0o600)
         .open(&path)
         .and_then(|mut file| file.write_all(content.as_bytes()))
-        .with_context(|| format!("cannot write {}", path.display()))?;
+        .map_err(|error| Error::from_io(format!("cannot write {}", path.display()), error))?;
     Ok(path)
 }
 

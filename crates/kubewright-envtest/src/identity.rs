@@ -5,12 +5,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use anyhow::{Context, Result, ensure};
 use rustix::{
     io::Errno,
     process::{Pid, Signal, kill_process},
 };
 use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
 
 /// How long a process may take to end before it is killed.
 const TERM_TIMEOUT: Duration = Duration::from_secs(15);
@@ -28,27 +29,27 @@ pub struct Identity {
 
 impl Identity {
     /// Returns the identity of a running process.
-    pub fn from_pid(pid: u32) -> Result<Identity> {
-        let started = start_time(pid)?.with_context(|| format!("process {pid} does not exist"))?;
+    pub fn from_pid(pid: u32) -> io::Result<Identity> {
+        let started = start_time(pid)?.ok_or_else(|| io::Error::other(format!("process {pid} does not exist")))?;
         Ok(Identity { pid, started })
     }
 
     /// Reports whether this process still runs.
-    pub fn is_running(&self) -> Result<bool> {
+    pub fn is_running(&self) -> io::Result<bool> {
         Ok(start_time(self.pid)?.as_ref() == Some(&self.started))
     }
 
     /// Stops this process if it still runs.
-    pub fn stop(&self) -> Result<()> {
-        if !self.is_running()? {
-            return Ok(());
-        }
+    pub fn stop(&self) -> io::Result<()> {
         stop(self.pid, || Ok(!self.is_running()?))
     }
 }
 
-/// Terminates a process and waits until `has_ended`; kills it after a timeout.
-pub(crate) fn stop(pid: u32, mut has_ended: impl FnMut() -> Result<bool>) -> Result<()> {
+/// Terminates a process unless it `has_ended`, and waits until it has; kills it after a timeout.
+pub(crate) fn stop(pid: u32, mut has_ended: impl FnMut() -> io::Result<bool>) -> io::Result<()> {
+    if has_ended()? {
+        return Ok(());
+    }
     for (signal, timeout) in [(Signal::TERM, TERM_TIMEOUT), (Signal::KILL, KILL_TIMEOUT)] {
         send(pid, signal)?;
         let deadline = Instant::now() + timeout;
@@ -59,28 +60,28 @@ pub(crate) fn stop(pid: u32, mut has_ended: impl FnMut() -> Result<bool>) -> Res
             thread::sleep(POLL);
         }
     }
-    ensure!(has_ended()?, "process {pid} does not end even after SIGKILL");
-    Ok(())
+    if has_ended()? { Ok(()) } else { Err(io::Error::other(format!("process {pid} does not end even after SIGKILL"))) }
 }
 
-fn send(pid: u32, signal: Signal) -> Result<()> {
-    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw).with_context(|| format!("{pid} is not a pid"))?;
+fn send(pid: u32, signal: Signal) -> io::Result<()> {
+    let invalid = || io::Error::other(format!("{pid} is not a pid"));
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or_else(invalid)?;
     match kill_process(pid, signal) {
         // The process has ended already.
         Ok(()) | Err(Errno::SRCH) => Ok(()),
-        Err(error) => Err(io::Error::from(error)).with_context(|| format!("cannot signal process {pid}")),
+        Err(error) => Err(io::Error::other(Error::from_io(format!("cannot signal process {pid}"), error.into()))),
     }
 }
 
 /// Returns the start time of a process; `None` if it does not exist or is a zombie.
 #[cfg(target_os = "linux")]
-fn start_time(pid: u32) -> Result<Option<String>> {
+fn start_time(pid: u32) -> io::Result<Option<String>> {
     match std::fs::read_to_string(format!("/proc/{pid}/stat")) {
         Ok(stat) => Ok(start_time_in_stat(&stat)),
         // Reading fails with ESRCH if the process ends after the file was opened.
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) if error.raw_os_error() == Some(Errno::SRCH.raw_os_error()) => Ok(None),
-        Err(error) => Err(error).with_context(|| format!("cannot inspect process {pid}")),
+        Err(error) => Err(io::Error::other(Error::from_io(format!("cannot inspect process {pid}"), error))),
     }
 }
 
@@ -96,11 +97,11 @@ fn start_time_in_stat(stat: &str) -> Option<String> {
 
 /// Returns the start time of a process; `None` if it does not exist or is a zombie.
 #[cfg(not(target_os = "linux"))]
-fn start_time(pid: u32) -> Result<Option<String>> {
+fn start_time(pid: u32) -> io::Result<Option<String>> {
     let output = std::process::Command::new("ps")
         .args(["-o", "stat=", "-o", "lstart=", "-p", &pid.to_string()])
         .output()
-        .context("cannot run ps")?;
+        .map_err(|error| io::Error::other(Error::from_io("cannot run ps", error)))?;
     let line = String::from_utf8_lossy(&output.stdout);
     Ok(line
         .trim()

@@ -13,6 +13,7 @@ mod control_plane;
 mod credentials;
 #[cfg(feature = "client")]
 mod environment;
+mod error;
 mod identity;
 mod process;
 mod readiness;
@@ -22,6 +23,7 @@ pub use assets::{ASSETS_VARIABLE, Assets};
 pub use control_plane::ControlPlane;
 #[cfg(feature = "client")]
 pub use environment::Environment;
+pub use error::Error;
 pub use servers::SERVICE_ACCOUNT_ISSUER;
 
 #[doc(hidden)]

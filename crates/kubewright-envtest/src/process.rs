@@ -4,12 +4,13 @@ use std::{
     fs::File,
     io::{self, Read, Seek, SeekFrom},
     path::{Path, PathBuf},
-    process::{Child, Command, ExitStatus, Stdio},
+    process::{Child, Command, Stdio},
 };
 
-use anyhow::{Context, Result};
-
-use crate::identity::{self, Identity};
+use crate::{
+    error::{Error, Result},
+    identity::{self, Identity},
+};
 
 /// The number of log lines in errors, and the number of bytes in which they are searched.
 const TAIL_LINES: usize = 20;
@@ -37,24 +38,26 @@ impl Process {
     /// `dir`: kwok reads a configuration from there.
     pub fn spawn(name: &'static str, mut command: Command, dir: &Path) -> Result<Process> {
         let log = dir.join(format!("{name}.log"));
-        let out = File::create(&log).with_context(|| format!("cannot create {}", log.display()))?;
+        let out =
+            File::create(&log).map_err(|error| Error::from_io(format!("cannot create {}", log.display()), error))?;
         let child = command
             .env_clear()
             .env("HOME", dir)
             .current_dir(dir)
             .stdin(Stdio::null())
-            .stderr(out.try_clone().context("cannot share the log file")?)
+            .stderr(out.try_clone().map_err(|error| Error::from_io("cannot share the log file", error))?)
             .stdout(out)
             .spawn()
-            .with_context(|| format!("cannot start {}", command.get_program().display()))?;
+            .map_err(|error| Error::from_io(format!("cannot start {}", command.get_program().display()), error))?;
         Ok(Process { name, child, log, on_drop: OnDrop::Kill })
     }
 
     /// Fails with the end of the log if the server has ended.
     pub fn check(&mut self) -> Result<()> {
-        match self.child.try_wait().with_context(|| format!("cannot inspect {}", self.name))? {
-            Some(status) => Err(ProcessEnded { name: self.name, status, tail: self.log_tail() }.into()),
-            None => Ok(()),
+        match self.child.try_wait() {
+            Ok(Some(status)) => Err(Error::ProcessEnded { name: self.name, status, log: self.log_tail() }),
+            Ok(None) => Ok(()),
+            Err(error) => Err(Error::from_io(format!("cannot inspect {}", self.name), error)),
         }
     }
 
@@ -76,14 +79,12 @@ impl Process {
     /// Stops the server if it has not ended, and waits for its end.
     pub fn stop(&mut self) -> Result<()> {
         let Process { name, child, .. } = self;
-        if has_ended(child)? {
-            return Ok(());
-        }
-        identity::stop(child.id(), || has_ended(child)).with_context(|| format!("cannot stop {name}"))
+        identity::stop(child.id(), || Ok(child.try_wait()?.is_some()))
+            .map_err(|error| Error::from_io(format!("cannot stop {name}"), error))
     }
 
     /// Returns the identity with which another process can stop the server.
-    pub fn identity(&self) -> Result<Identity> {
+    pub fn identity(&self) -> io::Result<Identity> {
         Identity::from_pid(self.child.id())
     }
 
@@ -101,34 +102,14 @@ impl Drop for Process {
             OnDrop::LeaveRunning => Ok(()),
         };
         if let Err(error) = outcome {
-            eprintln!("envtest: {error:#}");
+            eprintln!("envtest: {error:?}");
         }
     }
 }
 
-/// The error for a server that ended unexpectedly.
-#[derive(Debug, thiserror::Error)]
-#[error("{name} ended ({status}); the end of its log:\n{tail}")]
-pub(crate) struct ProcessEnded {
-    name: &'static str,
-    status: ExitStatus,
-    tail: String,
-}
-
-impl ProcessEnded {
-    /// Reports whether the server ended because its port was in use.
-    pub(crate) fn port_was_taken(&self) -> bool {
-        self.tail.contains("address already in use")
-    }
-}
-
-fn has_ended(child: &mut Child) -> Result<bool> {
-    Ok(child.try_wait()?.is_some())
-}
-
 fn kill(child: &mut Child) -> Result<()> {
-    child.kill().context("cannot kill a server")?;
-    child.wait().context("cannot wait for a server")?;
+    child.kill().map_err(|error| Error::from_io("cannot kill a server", error))?;
+    child.wait().map_err(|error| Error::from_io("cannot wait for a server", error))?;
     Ok(())
 }
 
@@ -181,7 +162,7 @@ mod tests {
         let mut process = Process::spawn("server", command, dir.path()).unwrap();
         process.child.wait().unwrap();
         let error = process.check().unwrap_err();
-        assert!(error.downcast_ref::<ProcessEnded>().unwrap().port_was_taken());
+        assert!(error.port_was_taken());
         assert!(error.to_string().contains("exit status: 3"), "{error}");
     }
 

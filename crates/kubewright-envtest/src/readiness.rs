@@ -2,18 +2,20 @@
 
 use std::{
     net::TcpStream,
-    process::{Command, Output},
+    process::Command,
     sync::atomic::{AtomicBool, Ordering},
     thread,
     time::{Duration, Instant},
 };
 
-use anyhow::{Context, Result, bail, ensure};
-
-use crate::{process::Process, servers::loopback};
+use crate::{
+    error::{Error, Result},
+    process::Process,
+    servers::loopback,
+};
 
 /// How long a control plane may take to become ready.
-const TIMEOUT: Duration = Duration::from_secs(60);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(60);
 /// The interval between checks.
 pub const POLL: Duration = Duration::from_millis(50);
 const CONNECT: Duration = Duration::from_millis(500);
@@ -61,7 +63,8 @@ impl Wait<'_> {
                 return Ok(());
             }
             if self.since.elapsed() >= TIMEOUT {
-                bail!("not ready within {} s; {}", TIMEOUT.as_secs(), log_of_last(processes));
+                let log = processes.last().map(|process| process.log_tail()).unwrap_or_default();
+                return Err(Error::NotReady { log });
             }
             thread::sleep(POLL);
         }
@@ -70,12 +73,7 @@ impl Wait<'_> {
 
 /// Fails if the operation is cancelled.
 pub fn check(cancelled: &AtomicBool) -> Result<()> {
-    ensure!(!cancelled.load(Ordering::Relaxed), "interrupted");
-    Ok(())
-}
-
-fn log_of_last(processes: &[&mut Process]) -> String {
-    processes.last().map(|process| format!("the end of its log:\n{}", process.log_tail())).unwrap_or_default()
+    if cancelled.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) }
 }
 
 fn listens(port: u16) -> bool {
@@ -83,7 +81,6 @@ fn listens(port: u16) -> bool {
 }
 
 fn is_served(mut kubectl: Command, path: &str) -> Result<bool> {
-    let Output { status, .. } =
-        kubectl.args(["get", "--request-timeout=5s", "--raw", path]).output().context("cannot run kubectl")?;
-    Ok(status.success())
+    let output = kubectl.args(["get", "--request-timeout=5s", "--raw", path]).output();
+    Ok(output.map_err(|error| Error::from_io("cannot run kubectl", error))?.status.success())
 }

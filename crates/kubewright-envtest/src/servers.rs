@@ -6,9 +6,11 @@ use std::{
     process::Command,
 };
 
-use anyhow::{Context, Result};
-
-use crate::{assets::Assets, credentials::Credentials};
+use crate::{
+    assets::Assets,
+    credentials::Credentials,
+    error::{Error, Result},
+};
 
 /// The issuer of the tokens of service accounts, and their default audience.
 pub const SERVICE_ACCOUNT_ISSUER: &str = "https://kubernetes.default.svc";
@@ -95,8 +97,10 @@ pub fn free_ports<const N: usize>() -> Result<[u16; N]> {
     let mut listeners = Vec::with_capacity(N);
     let mut ports = [0; N];
     for port in &mut ports {
-        let listener = TcpListener::bind(loopback(0)).context("no free port on the loopback interface")?;
-        *port = listener.local_addr().context("cannot determine the port")?.port();
+        let listener = TcpListener::bind(loopback(0))
+            .map_err(|error| Error::from_io("no free port on the loopback interface", error))?;
+        let address = listener.local_addr().map_err(|error| Error::from_io("cannot determine the port", error))?;
+        *port = address.port();
         listeners.push(listener);
     }
     Ok(ports)

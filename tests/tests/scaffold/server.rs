@@ -43,7 +43,7 @@ impl Server {
 
     /// Starts etcd and kube-apiserver on free ports.
     pub(super) fn control_plane(assets: &Assets) -> Result<Self, Failed> {
-        let control_plane = ControlPlane::start(assets).map_err(|error| format!("{error:#}"))?;
+        let control_plane = ControlPlane::start(assets).map_err(|error| format!("{error:?}"))?;
         Ok(Server {
             kubectl: assets.kubectl(),
             kubeconfig: control_plane.kubeconfig().to_owned(),

@@ -103,7 +103,7 @@ async fn measure_all(options: &Options, figures: &mut Figures) -> Result<()> {
             figures.extend(shards, measured.with_context(|| format!("cannot measure {shards} replicas"))?);
         }
     }
-    control_plane.stop()
+    Ok(control_plane.stop()?)
 }
 
 /// Starts the replicas, changes objects, and measures until all changes are reconciled.

@@ -33,7 +33,7 @@ pub fn find() -> Result<Option<Assets>> {
     if let Some(assets) = Assets::from_env()? {
         return Ok(Some(assets));
     }
-    CONTROL_PLANE.find_built()?.map(|dir| Assets::in_dir(&dir)).transpose()
+    Ok(CONTROL_PLANE.find_built()?.map(|dir| Assets::in_dir(&dir)).transpose()?)
 }
 
 /// Returns the binaries of the components that [`build_components`] built; `None` if there are none.

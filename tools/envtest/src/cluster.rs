@@ -4,7 +4,7 @@ use std::{fs, path::Path, process::Command, sync::atomic::AtomicBool};
 
 use anyhow::{Context, Result};
 use kubewright_envtest::{
-    Assets, ControlPlane,
+    Assets, ControlPlane, Error,
     internals::{Process, Wait, loopback, retry_taken_ports},
 };
 
@@ -88,7 +88,7 @@ impl Cluster {
         for process in [&mut kwok, &mut scheduler, &mut controller_manager] {
             process.stop()?;
         }
-        control_plane.stop()
+        Ok(control_plane.stop()?)
     }
 }
 
@@ -101,7 +101,7 @@ struct Start<'a> {
 
 impl Start<'_> {
     /// Starts all components, so that they become ready concurrently.
-    fn all(&self, stages: &Path) -> Result<[Process; 3]> {
+    fn all(&self, stages: &Path) -> Result<[Process; 3], Error> {
         let (dir, kubeconfig) = (self.control_plane.dir(), self.control_plane.kubeconfig());
         let (assets, ports, credentials) = (self.components, self.ports, self.control_plane.credentials());
         let mut controller_manager = self.controller_manager()?;
@@ -123,7 +123,7 @@ impl Start<'_> {
         Ok(processes)
     }
 
-    fn controller_manager(&self) -> Result<Process> {
+    fn controller_manager(&self) -> Result<Process, Error> {
         let (dir, kubeconfig) = (self.control_plane.dir(), self.control_plane.kubeconfig());
         let (port, credentials) = (self.ports.controller_manager, self.control_plane.credentials());
         let command = components::kube_controller_manager(self.components, kubeconfig, port, credentials);
@@ -131,7 +131,7 @@ impl Start<'_> {
     }
 
     /// Waits until kube-controller-manager, the last one of the processes, is healthy. The end of any is an error.
-    fn wait_for_controller_manager(&self, wait: &Wait<'_>, processes: &mut [&mut Process]) -> Result<()> {
+    fn wait_for_controller_manager(&self, wait: &Wait<'_>, processes: &mut [&mut Process]) -> Result<(), Error> {
         let port = self.ports.controller_manager;
         wait.for_paths(port, || self.kubectl(port), &["/healthz"], processes)
     }

@@ -2,8 +2,10 @@
 
 use std::{net::Ipv4Addr, path::Path, process::Command};
 
-use anyhow::Result;
-use kubewright_envtest::internals::{Credentials, flag, free_ports, loopback};
+use kubewright_envtest::{
+    Error,
+    internals::{Credentials, flag, free_ports, loopback},
+};
 
 use crate::assets::ComponentAssets;
 
@@ -20,7 +22,7 @@ pub(crate) struct ComponentPorts {
 
 impl ComponentPorts {
     /// Returns three free ports. Another program can take one before it is used.
-    pub(crate) fn free() -> Result<ComponentPorts> {
+    pub(crate) fn free() -> Result<ComponentPorts, Error> {
         let [controller_manager, scheduler, kwok] = free_ports()?;
         Ok(ComponentPorts { controller_manager, scheduler, kwok })
     }

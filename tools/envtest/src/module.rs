@@ -11,7 +11,10 @@ use std::{
 
 use anyhow::{Context, Result, anyhow, bail};
 
-use kubewright_envtest::internals::{directory_with, last_lines};
+use kubewright_envtest::{
+    Error,
+    internals::{directory_with, last_lines},
+};
 
 use crate::{lock::Lock, paths, progress::Progress};
 
@@ -110,7 +113,7 @@ impl Module {
     }
 
     /// Returns the directory with an absolute path. Fails if it lacks programs, and names them.
-    pub(crate) fn validate(&self, dir: &Path) -> Result<PathBuf> {
+    pub(crate) fn validate(&self, dir: &Path) -> Result<PathBuf, Error> {
         directory_with(dir, self.programs)
     }
 

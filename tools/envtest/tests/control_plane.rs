@@ -86,7 +86,7 @@ fn port_stays_in_use(assets: &Assets) -> Result<(), Failed> {
         attempts += 1;
         Ok(ports)
     });
-    let error = format!("{:#}", outcome.err().ok_or("the control plane started")?);
+    let error = format!("{:?}", outcome.err().ok_or("the control plane started")?);
     assert!(error.contains("etcd ended") && error.contains("address already in use"), "{error}");
     assert_eq!(attempts, START_ATTEMPTS);
     assert_eq!(fs::read_dir(parent.path())?.count(), 0);
@@ -107,7 +107,7 @@ fn cancelled_start_leaves_nothing_behind(assets: &Assets) -> Result<(), Failed> 
     let parent = tempfile::tempdir()?;
     let cancelled = AtomicBool::new(true);
     let launch = Launch { assets, flags: &[], parent: parent.path(), detached: true, cancelled: &cancelled };
-    let error = format!("{:#}", launch.run(Ports::free).err().ok_or("the control plane started")?);
+    let error = format!("{:?}", launch.run(Ports::free).err().ok_or("the control plane started")?);
     assert!(error.ends_with("interrupted"), "{error}");
     assert_eq!(fs::read_dir(parent.path())?.count(), 0);
     Ok(())

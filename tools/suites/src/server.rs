@@ -48,7 +48,7 @@ impl Server {
 
     /// Starts the server, for suites that use a kubeconfig.
     pub(crate) fn start(&self) -> Result<ControlPlane> {
-        ControlPlane::start(&self.assets)
+        Ok(ControlPlane::start(&self.assets)?)
     }
 
     /// Returns a program in the sandbox that finds the binaries of the server as envtest does.
