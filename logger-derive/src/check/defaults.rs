@@ -1,11 +1,9 @@
 //! The checks of `#[kubewright::defaults]`.
 
 use proc_macro2::Span;
-use syn::{Attribute, Path};
 
 use super::root::serde_conflict;
 use crate::{
-    attr::{self, derives, is_named},
     errors::Errors,
     model::{DefaultedType, FieldDefault},
 };
@@ -16,7 +14,7 @@ pub(crate) fn defaults(model: &DefaultedType, errors: &mut Errors) {
     if let Some((derive, paths)) = &model.serde_derives {
         paths.iter().for_each(|path| errors.push(path, serde_conflict(derive, path)));
     }
-    check_container_default(&model.item.attrs, errors);
+    check_container_default(model, errors);
     check_places(model, errors);
     model.fields.iter().for_each(|field| check_field(field, errors));
     if model.fields.is_empty() && errors.is_empty() {
@@ -27,9 +25,7 @@ pub(crate) fn defaults(model: &DefaultedType, errors: &mut Errors) {
 
 /// The attribute must be above the derives: a derive above it would not have the defaults.
 fn check_position(model: &DefaultedType, errors: &mut Errors) {
-    let deserializes = |path: &Path| ["ApiObject", "Deserialize", "Object"].iter().any(|name| is_named(path, name));
-    let serde_derives = model.serde_derives.iter().flat_map(|(_, paths)| paths);
-    if !derives(&model.item.attrs).iter().chain(serde_derives).any(deserializes) {
+    if !["ApiObject", "Deserialize", "Object"].iter().any(|name| model.derives(name)) {
         let message = "wrong position: a derive above this attribute does not have the defaults; move it above the \
                        `#[derive(..)]` of `Deserialize`, or of `ApiObject` or `Object` for a kind";
         errors.extend(syn::Error::new(Span::call_site(), message));
@@ -38,8 +34,8 @@ fn check_position(model: &DefaultedType, errors: &mut Errors) {
 
 /// `#[serde(default)]` on the type conflicts: serde and schemars would take the defaults of all other fields from
 /// `Default`.
-fn check_container_default(attrs: &[Attribute], errors: &mut Errors) {
-    for meta in attr::keys("serde", attrs).into_iter().filter(|meta| meta.path().is_ident("default")) {
+fn check_container_default(model: &DefaultedType, errors: &mut Errors) {
+    for (_, meta) in model.keys.iter().filter(|(reader, meta)| *reader == "serde" && meta.path().is_ident("default")) {
         errors.push(
             meta,
             "`#[serde(default)]` on the type also sets the defaults of fields without `#[default(..)]`; move it to \
@@ -71,13 +67,7 @@ fn check_field(field: &FieldDefault, errors: &mut Errors) {
     for attr in &field.duplicates {
         errors.push(attr, "duplicate default of this field; keep one");
     }
-    for reader in ["serde", "schemars"] {
-        check_conflicts(reader, &field.attrs, errors);
-    }
-}
-
-fn check_conflicts(reader: &str, attrs: &[Attribute], errors: &mut Errors) {
-    for meta in attr::keys(reader, attrs) {
+    for (reader, meta) in &field.keys {
         if meta.path().is_ident("default") {
             errors.push(
                 meta,

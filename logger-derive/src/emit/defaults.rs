@@ -17,7 +17,7 @@ use crate::{
 pub(crate) fn emit(model: &DefaultedType, krate: &TokenStream) -> TokenStream {
     let (mut item, defaults) = (model.item.clone(), &model.fields);
     add_serde_defaults(&mut item, defaults);
-    item.attrs.extend(schema_bound(&item, defaults, krate));
+    item.attrs.extend(schema_bound(model, krate));
     let functions = functions(&item, defaults);
     let default = model.derives_default.then(|| impl_default(&item, default_of_struct(&item.data, defaults)));
     quote!(#item #functions #default)
@@ -32,8 +32,8 @@ pub(crate) fn placeholder(model: &DefaultedType) -> TokenStream {
 
 /// Emits the function that returns the default of a field.
 fn function(default: &FieldDefault) -> Option<TokenStream> {
-    let FieldDefault { variant, field, ty, attrs, value, .. } = default;
-    let (function, cfgs) = (default.function(), attr::named("cfg", attrs));
+    let FieldDefault { variant, field, ty, cfgs, value, .. } = default;
+    let function = default.function();
     let docs = match variant {
         None => format!("The default of `{}`.", field.unraw()),
         Some(variant) => format!("The default of `{}` in `{}`.", field.unraw(), variant.unraw()),
@@ -143,14 +143,11 @@ fn default_of_struct(data: &Data, defaults: &[FieldDefault]) -> TokenStream {
 }
 
 /// Returns a bound on type parameters for schemars: without `Serialize` it silently omits a default of that type.
-fn schema_bound(input: &DeriveInput, defaults: &[FieldDefault], krate: &TokenStream) -> Option<Attribute> {
-    let params: Vec<_> = input.generics.type_params().map(|param| &param.ident).collect();
+fn schema_bound(model: &DefaultedType, krate: &TokenStream) -> Option<Attribute> {
+    let params: Vec<_> = model.item.generics.type_params().map(|param| &param.ident).collect();
     let is_generic = |default: &FieldDefault| params.iter().any(|param| mentions(default.ty.to_token_stream(), param));
-    let is_bound = ["schemars", "serde"]
-        .iter()
-        .any(|name| attr::keys(name, &input.attrs).iter().any(|meta| meta.path().is_ident("bound")));
-    let has_schema = attr::derives(&input.attrs).iter().any(|path| attr::is_named(path, "JsonSchema"));
-    let needed = has_schema && defaults.iter().any(is_generic) && !is_bound;
+    let is_bound = model.keys.iter().any(|(_, meta)| meta.path().is_ident("bound"));
+    let needed = model.derives("JsonSchema") && model.fields.iter().any(is_generic) && !is_bound;
     needed.then(|| {
         let bounds = params.iter().map(|param| quote!(#param: #krate::schemars::JsonSchema + #krate::serde::Serialize));
         let bound = quote!(#(#bounds),*).to_string();

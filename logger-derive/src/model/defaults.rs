@@ -18,6 +18,10 @@ pub(crate) struct DefaultedType {
     /// The type without the attributes and derives that are replaced.
     pub(crate) item: DeriveInput,
     pub(crate) fields: Vec<FieldDefault>,
+    /// The derives of the type, with those that are replaced.
+    derives: Vec<Path>,
+    /// The keys of serde and schemars on the type, each with the name of its attribute.
+    pub(crate) keys: Vec<(&'static str, Meta)>,
     /// Whether it is a struct that derives `Default`.
     pub(crate) derives_default: bool,
     /// The derive of a kind or a list, and the derives of serde beside it, which conflict.
@@ -36,8 +40,10 @@ pub(crate) struct FieldDefault {
     pub(crate) variant: Option<Ident>,
     pub(crate) field: Ident,
     pub(crate) ty: Type,
-    /// The other attributes of the field.
-    pub(crate) attrs: Vec<Attribute>,
+    /// The `#[cfg(..)]` attributes of the field.
+    pub(crate) cfgs: Vec<Attribute>,
+    /// The keys of serde and schemars on the field, each with the name of its attribute.
+    pub(crate) keys: Vec<(&'static str, Meta)>,
     /// `None` if the value was rejected.
     pub(crate) value: Option<Value>,
     /// Further attributes of the field.
@@ -46,7 +52,8 @@ pub(crate) struct FieldDefault {
 
 impl DefaultedType {
     pub(crate) fn parse(mut item: DeriveInput, errors: &mut Errors) -> Self {
-        let serde_derives = take_serde_derives(&mut item.attrs);
+        let (derives, keys) = (derives(&item.attrs), reader_keys(&item.attrs));
+        let serde_derives = take_serde_derives(&derives, &mut item.attrs);
         let (mut misplaced, on_unnamed) = (take(&mut item.attrs), take_unnamed(&mut item.data));
         misplaced.extend(take_from_variants(&mut item.data));
         let (mut fields, mut conditional) = (Vec::new(), Vec::new());
@@ -56,7 +63,22 @@ impl DefaultedType {
         }
         let is_struct = matches!(item.data, Data::Struct(_));
         let derives_default = is_struct && !take_derives(&mut item.attrs, is_default).is_empty();
-        DefaultedType { item, fields, derives_default, serde_derives, misplaced, on_unnamed, conditional }
+        DefaultedType {
+            item,
+            fields,
+            derives,
+            keys,
+            derives_default,
+            serde_derives,
+            misplaced,
+            on_unnamed,
+            conditional,
+        }
+    }
+
+    /// Whether the type has a derive of this name.
+    pub(crate) fn derives(&self, name: &str) -> bool {
+        self.derives.iter().any(|path| is_named(path, name))
     }
 
     /// Returns what the type is, if it is neither an enum nor a struct with named fields.
@@ -82,7 +104,8 @@ impl FieldDefault {
             variant,
             field: field.ident.clone()?,
             ty: field.ty.clone(),
-            attrs: field.attrs.clone(),
+            cfgs: attr::named("cfg", &field.attrs).cloned().collect(),
+            keys: reader_keys(&field.attrs),
             value,
             duplicates: attributes.collect(),
         })
@@ -158,9 +181,14 @@ fn take_conditional(attrs: &mut Vec<Attribute>) -> Vec<Meta> {
     taken
 }
 
+/// Returns the keys of serde and schemars, each with the name of its attribute.
+fn reader_keys(attrs: &[Attribute]) -> Vec<(&'static str, Meta)> {
+    let keys = |reader| attr::keys(reader, attrs).into_iter().map(move |meta| (reader, meta));
+    ["serde", "schemars"].into_iter().flat_map(keys).collect()
+}
+
 /// Removes and returns the derives of serde from a kind or a list, with the derive that implements their traits.
-fn take_serde_derives(attrs: &mut Vec<Attribute>) -> Option<(&'static str, Vec<Path>)> {
-    let derived = derives(attrs);
+fn take_serde_derives(derived: &[Path], attrs: &mut Vec<Attribute>) -> Option<(&'static str, Vec<Path>)> {
     let is_derived = |name: &&str| derived.iter().any(|path| is_named(path, name));
     let derive = ["ApiObject", "Object", "ObjectList"].into_iter().find(is_derived)?;
     Some((derive, take_derives(attrs, is_serde_derive)))
