@@ -22,7 +22,7 @@ use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::quote;
 use syn::{
     Attribute, Data, DeriveInput, Expr, ExprLit, Field, Lit, LitStr, Meta, MetaNameValue, Path, Token, Type,
-    punctuated::Punctuated,
+    parse::Parse, punctuated::Punctuated,
 };
 
 pub(crate) use keys::parse_keys;
@@ -144,9 +144,9 @@ pub(crate) fn is_named(path: &Path, name: &str) -> bool {
 
 /// Returns the keys of all attributes of this name; attributes with syntax errors are skipped, which their own macro
 /// reports.
-pub(crate) fn keys(name: &str, attrs: &[Attribute]) -> Vec<Meta> {
+pub(crate) fn keys<K: Parse>(name: &str, attrs: &[Attribute]) -> Vec<K> {
     named(name, attrs)
-        .filter_map(|attr| attr.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated).ok())
+        .filter_map(|attr| attr.parse_args_with(Punctuated::<K, Token![,]>::parse_terminated).ok())
         .flatten()
         .collect()
 }
@@ -162,13 +162,15 @@ pub(crate) fn fields(data: &Data) -> Vec<&Field> {
 
 /// Returns a key of the attributes of this name.
 pub(crate) fn key(name: &str, key: &str, attrs: &[Attribute]) -> Option<Meta> {
-    keys(name, attrs).into_iter().find(|meta| meta.path().is_ident(key))
+    keys(name, attrs).into_iter().find(|meta: &Meta| meta.path().is_ident(key))
 }
 
 /// Returns the value of a key if it is a string.
-pub(crate) fn literal(value: &MetaNameValue) -> Option<LitStr> {
-    match &value.value {
-        Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.clone()),
+pub(crate) fn literal(key: &Meta) -> Option<LitStr> {
+    match key {
+        Meta::NameValue(MetaNameValue { value: Expr::Lit(ExprLit { lit: Lit::Str(text), .. }), .. }) => {
+            Some(text.clone())
+        }
         _ => None,
     }
 }

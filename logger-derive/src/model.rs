@@ -31,5 +31,5 @@ pub(crate) use list::List;
 pub(crate) use policy::Policy;
 pub(crate) use root::{Body, Root, RootField};
 pub(crate) use schema::{SchemaBody, SchemaField, SchemaFields, SchemaType};
-pub(crate) use serde::SerdeItem;
+pub(crate) use serde::{SerdeAttrs, SerdeItem};
 pub(crate) use verbs::method_verb;

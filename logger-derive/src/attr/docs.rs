@@ -1,14 +1,13 @@
 //! The attributes that document a type: its doc comment, and `#[deprecated]`.
 
-use proc_macro2::TokenStream;
-use quote::{ToTokens, quote};
-use syn::{Attribute, Expr, ExprLit, Lit, Meta, MetaNameValue, Token, punctuated::Punctuated};
+use quote::ToTokens;
+use syn::{Attribute, Expr, ExprLit, Lit, Meta, MetaNameValue, Token, parse_quote, punctuated::Punctuated};
 
 use super::named;
 
 /// Returns the doc comment as an expression: its lines without the space after `///` and without leading and trailing
 /// blank lines. A value that is not a literal (`#[doc = include_str!(..)]`) is passed through.
-pub(crate) fn docs(attrs: &[Attribute]) -> TokenStream {
+pub(crate) fn docs(attrs: &[Attribute]) -> Expr {
     let blocks: Vec<_> = named("doc", attrs)
         .filter_map(|attr| match &attr.meta {
             Meta::NameValue(doc) => Some(&doc.value),
@@ -20,7 +19,7 @@ pub(crate) fn docs(attrs: &[Attribute]) -> TokenStream {
         Some(lines) => {
             let text = lines.concat().join("\n");
             let text = text.trim_matches('\n');
-            quote!(#text)
+            parse_quote!(#text)
         }
         None => {
             let mut blocks = blocks.iter().map(|block| match literal_doc(block) {
@@ -28,7 +27,7 @@ pub(crate) fn docs(attrs: &[Attribute]) -> TokenStream {
                 None => block.to_token_stream(),
             });
             let first = blocks.next();
-            quote!(::core::concat!(#first #(, "\n", #blocks)*))
+            parse_quote!(::core::concat!(#first #(, "\n", #blocks)*))
         }
     }
 }

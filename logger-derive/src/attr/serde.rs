@@ -1,9 +1,9 @@
 //! `#[serde(..)]`, and the derives of serde.
 
 use darling::FromMeta;
-use syn::{Attribute, ExprPath, Lit, LitStr, Meta, Path};
+use syn::{ExprPath, Lit, LitStr, Path};
 
-use super::{is_named, keys};
+use super::is_named;
 
 /// `#[serde(..)]` on a root struct.
 #[derive(Default, FromMeta)]
@@ -45,29 +45,4 @@ impl FromMeta for SerdeDefault {
 /// Whether the path is that of a derive of serde.
 pub(crate) fn is_serde_derive(path: &Path) -> bool {
     is_named(path, "Serialize") || is_named(path, "Deserialize")
-}
-
-/// Whether an attribute of serde has this key.
-pub(crate) fn has_serde_key(attrs: &[Attribute], key: &str) -> bool {
-    super::key("serde", key, attrs).is_some()
-}
-
-/// Whether serde neither encodes nor decodes a field or a variant.
-pub(crate) fn is_skipped(attrs: &[Attribute]) -> bool {
-    let has = |key| has_serde_key(attrs, key);
-    has("skip") || has("skip_serializing") && has("skip_deserializing")
-}
-
-/// Removes a key from the attributes of serde, and returns whether it was present.
-pub(crate) fn remove_serde_key(attrs: &mut [Attribute], key: &str) -> bool {
-    let mut is_present = false;
-    for attr in attrs.iter_mut().filter(|attr| attr.path().is_ident("serde")) {
-        let keys = keys("serde", std::slice::from_ref(attr));
-        let others: Vec<&Meta> = keys.iter().filter(|meta| !meta.path().is_ident(key)).collect();
-        if others.len() < keys.len() {
-            is_present = true;
-            *attr = syn::parse_quote!(#[serde(#(#others),*)]);
-        }
-    }
-    is_present
 }

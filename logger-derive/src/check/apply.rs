@@ -15,7 +15,7 @@ pub(crate) fn apply(model: &AppliedType, errors: &mut Errors) {
     }
     // The encoding of an atomic type is that of the type itself, whatever its parts.
     let is_struct = matches!(model.body, AppliedBody::Struct(_));
-    let items = model.serde.iter().enumerate().filter(|(i, _)| *i == 0 || is_struct).map(|(_, item)| item);
+    let items = model.items.iter().enumerate().filter(|(i, _)| *i == 0 || is_struct).map(|(_, item)| item);
     serde::check_keys(items, |row| row.apply, errors);
     match &model.body {
         AppliedBody::Struct(_) => {}

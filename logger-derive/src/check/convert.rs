@@ -15,7 +15,7 @@ use crate::{
 
 /// Checks a type that derives `Convert`.
 pub(crate) fn convert(model: &ConvertType, errors: &mut Errors) {
-    serde::check_keys(&model.serde, |row| row.convert, errors);
+    serde::check_keys(&model.items, |row| row.convert, errors);
     check_shape(model, errors);
     if !model.is_convertible() {
         return;

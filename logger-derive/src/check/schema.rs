@@ -5,21 +5,15 @@ mod siblings;
 mod types;
 
 use proc_macro2::Span;
-use syn::{Ident, Meta};
+use syn::Ident;
 
 use super::serde;
 use crate::{
-    attr::{
-        self, literal,
-        schema::{Names, SchemaAttr},
-        schemars::has_other_schema,
-        serde::is_skipped,
-    },
+    attr::schema::{Names, SchemaAttr},
     errors::Errors,
     grammar,
     model::{
         SchemaBody, SchemaField, SchemaFields, SchemaType,
-        json::field_name,
         rust_type::{can_be_absent, is_type_named},
     },
 };
@@ -29,9 +23,8 @@ pub(crate) fn schema(model: &SchemaType, errors: &mut Errors) {
     if let SchemaBody::Union = model.body {
         errors.push(&model.ident, "unsupported union: it has no JSON encoding; use an enum");
     }
-    serde::check_schema(&model.serde, errors);
-    let other_type =
-        ["from", "try_from"].into_iter().find(|key| model.serde.first().is_some_and(|ty| ty.serde_key(key).is_some()));
+    serde::check_schema(&model.items, errors);
+    let other_type = model.serde.decoded_from();
     check_type(model, other_type, errors);
     for list in model.field_lists() {
         list.fields.iter().for_each(|field| check_field(field, list, other_type, errors));
@@ -49,8 +42,8 @@ pub(crate) fn schema(model: &SchemaType, errors: &mut Errors) {
 /// Checks the attribute of a type.
 fn check_type(model: &SchemaType, other_type: Option<&str>, errors: &mut Errors) {
     keys::check_section(&grammar::SCHEMA_TYPE, "a type", &model.attr, errors);
-    if let SchemaBody::Enum { misplaced, is_empty, .. } = &model.body {
-        if *is_empty {
+    if let SchemaBody::Enum { variants, misplaced } = &model.body {
+        if variants.iter().all(|variant| variant.serde.is_skipped()) {
             let message = "an enum without variants in JSON has no value; add a variant, or remove the fields of this \
                            type";
             errors.push(&model.ident, message);
@@ -66,7 +59,7 @@ fn check_type(model: &SchemaType, other_type: Option<&str>, errors: &mut Errors)
     // The type has the JSON type of its only field, unless another type is its encoding.
     if let SchemaBody::Struct(list) = &model.body
         && let ([field], true, None) = (list.fields.as_slice(), list.is_tuple, other_type)
-        && !has_other_schema(&field.attrs)
+        && !field.serde.has_other_schema()
     {
         types::check_type_keys(&field.ty, &model.attr, errors);
     }
@@ -74,15 +67,15 @@ fn check_type(model: &SchemaType, other_type: Option<&str>, errors: &mut Errors)
 
 /// Checks the attribute of a field.
 fn check_field(field: &SchemaField, list: &SchemaFields, other_type: Option<&str>, errors: &mut Errors) {
-    for attr in attr::named("schema", &field.attrs).filter(|_| !field.attr.written.is_empty()) {
+    for attr in field.attrs.iter().filter(|_| !field.attr.written.is_empty()) {
         if list.is_tuple {
             errors.push(attr, "a field without a name has no separate schema; move this to the type");
-        } else if field.has_serde_key("flatten") {
+        } else if field.serde.has("flatten") {
             errors.push(
                 attr,
                 "a flattened field has no separate schema; move this to its type, or to the fields of its type",
             );
-        } else if is_skipped(&field.attrs) {
+        } else if field.serde.is_skipped() {
             errors.push(attr, "a skipped field is not in the schema; remove this");
         } else if let Some(key) = other_type {
             let message = format!("the schema is that of the type in `{key}`, without this field; move this to a type");
@@ -107,7 +100,7 @@ fn check_required(field: &SchemaField, has_default: bool, errors: &mut Errors) {
                        be missing; use `kubewright::Nullable` in place of `Option`, without `nullable` and \
                        `required`";
         errors.extend(syn::Error::new(keys.nullable.span(), message));
-    } else if !can_be_absent(&field.ty) && !has_default && !field.has_serde_key("default") {
+    } else if !can_be_absent(&field.ty) && !has_default && !field.serde.has("default") {
         let message = "redundant key: a field that is not an `Option` is always required; remove this";
         errors.extend(syn::Error::new(keys.required.span(), message));
     }
@@ -115,21 +108,9 @@ fn check_required(field: &SchemaField, has_default: bool, errors: &mut Errors) {
 
 /// Reports fields of one JSON name, which serde encodes twice and cannot decode.
 fn check_json_names(list: &SchemaFields, errors: &mut Errors) {
-    let rule = match &list.case_convention {
-        Some(Meta::NameValue(pair)) => literal(pair).map(|rule| rule.value()),
-        // Different names for encoding and decoding.
-        Some(_) => return,
-        None => None,
-    };
     let mut known: Vec<(String, String)> = Vec::new();
     for field in &list.fields {
-        let Some(name) = field.name() else { continue };
-        let has_keys = |keys: &[&str]| keys.iter().any(|key| field.has_serde_key(key));
-        let has_two_names = field.rename.is_none() && has_keys(&["rename"]);
-        if has_two_names || has_keys(&["flatten", "skip", "skip_deserializing", "skip_serializing"]) {
-            continue;
-        }
-        let json_name = field.rename.clone().unwrap_or_else(|| field_name(rule.as_deref(), &name));
+        let (Some(name), Some(json_name)) = (field.name(), list.json_name(field)) else { continue };
         match known.iter().find(|(known, _)| *known == json_name) {
             Some((_, other)) => {
                 let message = format!(

@@ -1,13 +1,12 @@
 //! The checks of the attributes of serde and schemars, by the table of the grammar and one function for each rule.
 
-use syn::{Meta, Path, Type};
+use syn::{Meta, Path};
 
 use crate::{
-    attr::literal,
     errors::Errors,
     grammar::serde::{Place, SCHEMA_ONLY, SERDE, SerdeKey, Support},
     model::{
-        SerdeItem,
+        SerdeAttrs, SerdeItem,
         rust_type::{can_be_absent, json_type},
     },
 };
@@ -19,7 +18,7 @@ pub(super) fn check_keys<'a>(
     errors: &mut Errors,
 ) {
     for SerdeItem { place, serde, .. } in items {
-        for meta in serde {
+        for meta in &serde.keys {
             if let Some((key, Support::Rejected(message))) = row(*place, meta).map(|row| (row.key, support(row))) {
                 errors.push(meta, message.replace("{key}", key));
             }
@@ -39,23 +38,22 @@ pub(super) fn check_schema(items: &[SerdeItem], errors: &mut Errors) {
     check_keys(items, |row| row.schema, errors);
     items.iter().for_each(|item| check_schema_only(item, errors));
     let Some((ty, fields)) = items.split_first() else { return };
-    check_into(ty, errors);
-    if !ty.is_other_type() {
+    check_into(&ty.serde, errors);
+    if !ty.serde.is_other_type() {
         items.iter().for_each(|item| check_encoding(item, errors));
     }
-    let has = |key| ty.serde_key(key).is_some();
-    if ty.serde_key("deny_unknown_fields").is_some() {
-        fields.iter().for_each(|field| check_undecoded(field, errors));
+    if ty.serde.has("deny_unknown_fields") {
+        fields.iter().for_each(|field| check_undecoded(&field.serde, errors));
     }
-    if !["from", "try_from", "transparent"].into_iter().any(has) {
-        let has_default = has("default");
+    if !ty.serde.has_any(&["from", "try_from", "transparent"]) {
+        let has_default = ty.serde.has("default");
         fields.iter().for_each(|field| check_unwritten(field, has_default, errors));
     }
 }
 
 /// Reports keys of schemars that make the schema different from the JSON encoding.
 fn check_schema_only(item: &SerdeItem, errors: &mut Errors) {
-    for key in &item.schemars {
+    for key in &item.serde.schemars {
         let Some(name) = SCHEMA_ONLY.iter().find(|name| key.path.is_ident(name)) else { continue };
         let is_definition_name = *name == "rename" && matches!(item.place, Place::Struct | Place::Enum);
         // It removes a field from the schema, so that the server prunes it.
@@ -71,45 +69,33 @@ fn check_schema_only(item: &SerdeItem, errors: &mut Errors) {
 
 /// Reports a custom encoding whose schema is not known: `with` can be a module, or a type with a schema.
 fn check_encoding(item: &SerdeItem, errors: &mut Errors) {
-    if ["with", "schema_with", "skip"].iter().any(|key| item.has_schemars_key(key)) {
+    if ["with", "schema_with", "skip"].iter().any(|key| item.serde.has_schemars_key(key)) {
         return;
     }
+    let is_type = item.serde.value("with").is_some_and(|path| is_type(&path));
     for key in ["with", "serialize_with", "deserialize_with"] {
-        let Some(meta) = item.serde_key(key).filter(|meta| !is_type(key, meta)) else { continue };
+        let Some(meta) = item.serde.key(key).filter(|_| key != "with" || !is_type) else { continue };
         let message = "the schema of a custom encoding is not known; add `#[schemars(with = \"String\")]` with a type \
                        of this encoding";
         errors.push(meta, message);
     }
 }
 
-/// Whether the value of `with` is a type, by its name.
-fn is_type(key: &str, meta: &Meta) -> bool {
-    let last = path(meta).and_then(|path| path.segments.last().map(|last| last.ident.to_string()));
-    key == "with" && last.is_some_and(|name| name.starts_with(|first: char| first.is_uppercase()))
-}
-
-/// Returns the path in the value of a key.
-fn path(meta: &Meta) -> Option<Path> {
-    match meta {
-        Meta::NameValue(pair) => literal(pair)?.parse().ok(),
-        _ => None,
-    }
+/// Whether a path is that of a type, by its name.
+fn is_type(path: &Path) -> bool {
+    path.segments.last().is_some_and(|last| last.ident.to_string().starts_with(char::is_uppercase))
 }
 
 /// Reports a type that is written as another one and decoded from the fields, or from one of another JSON type.
-fn check_into(ty: &SerdeItem, errors: &mut Errors) {
-    let Some(into) = ty.serde_key("into") else { return };
-    let Some(from) = ty.serde_key("from").or_else(|| ty.serde_key("try_from")) else {
+fn check_into(ty: &SerdeAttrs, errors: &mut Errors) {
+    let Some(into) = ty.key("into") else { return };
+    let Some(from) = ty.decoded_from() else {
         let message = "the type is written as another one, but not decoded from it; add `from = \"..\"` or `try_from = \
                        \"..\"`, also beside a `Deserialize` by hand";
         return errors.push(into, message);
     };
-    let type_of = |meta: &Meta| {
-        let Meta::NameValue(pair) = meta else { return None };
-        let ty: Type = literal(pair)?.parse().ok()?;
-        json_type(&ty).map(|(json_type, _)| json_type)
-    };
-    if let (Some(decoded), Some(written)) = (type_of(from), type_of(into))
+    let type_in = |key| json_type(&ty.value(key)?).map(|(json_type, _)| json_type);
+    if let (Some(decoded), Some(written)) = (type_in(from), type_in("into"))
         && decoded != written
     {
         errors.push(into, "the type is decoded from another JSON type than it is written as; use one type for both");
@@ -117,26 +103,24 @@ fn check_into(ty: &SerdeItem, errors: &mut Errors) {
 }
 
 /// Reports a field that is written, and unknown to the decoding of a type that denies unknown fields.
-fn check_undecoded(field: &SerdeItem, errors: &mut Errors) {
-    if let (Some(meta), None) = (field.serde_key("skip_deserializing"), field.serde_key("skip_serializing")) {
+fn check_undecoded(field: &SerdeAttrs, errors: &mut Errors) {
+    if let (Some(meta), None) = (field.key("skip_deserializing"), field.key("skip_serializing")) {
         errors.push(meta, "`deny_unknown_fields` of the type rejects this field, which is written; remove one of them");
     }
 }
 
 /// Reports a field that decoding and the schema require, but which is not always written.
 fn check_unwritten(field: &SerdeItem, has_default: bool, errors: &mut Errors) {
-    if field.named.as_ref().is_none_or(can_be_absent) {
+    let SerdeItem { serde, named, .. } = field;
+    let has_default = has_default || serde.has_any(&["default", "skip", "skip_deserializing", "flatten"]);
+    if has_default || named.as_ref().is_none_or(can_be_absent) {
         return;
     }
-    let has = |key| field.serde_key(key).is_some();
-    if has_default || ["default", "skip", "skip_deserializing", "flatten"].into_iter().any(has) {
-        return;
-    }
-    let condition = field.serde_key("skip_serializing_if");
+    let condition: Option<Path> = serde.value("skip_serializing_if");
     // The type can be an alias of an `Option`.
-    let is_option =
-        condition.and_then(path).is_some_and(|path| path.segments.iter().any(|name| name.ident == "is_none"));
-    if let Some(meta) = field.serde_key("skip_serializing").or(condition.filter(|_| !is_option)) {
+    let is_option = condition.is_some_and(|path| path.segments.iter().any(|name| name.ident == "is_none"));
+    let condition = serde.key("skip_serializing_if").filter(|_| !is_option);
+    if let Some(meta) = serde.key("skip_serializing").or(condition) {
         let message = "a required field that is not always written: the API server would reject the object; add \
                        `default`";
         errors.push(meta, message);

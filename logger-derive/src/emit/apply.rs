@@ -2,13 +2,10 @@
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
-use syn::{Ident, Meta, spanned::Spanned};
+use syn::{Ident, spanned::Spanned};
 
 use super::{in_const_block, located_at, option};
-use crate::{
-    attr::literal,
-    model::{AppliedBody, AppliedField, AppliedType, rust_type::inside_option},
-};
+use crate::model::{AppliedBody, AppliedField, AppliedType, rust_type::inside_option};
 
 /// Emits the impls of a type.
 pub(crate) fn emit(model: &AppliedType) -> TokenStream {
@@ -27,11 +24,7 @@ pub(crate) fn placeholder(model: &AppliedType) -> TokenStream {
 fn emit_struct(model: &AppliedType, fields: &[AppliedField]) -> TokenStream {
     let AppliedType { ident, krate, docs, .. } = model;
     let type_data = type_data(model);
-    let rename_all = model.rename_all.as_ref().and_then(|meta| match meta {
-        Meta::NameValue(value) => literal(value),
-        _ => None,
-    });
-    let rename_all = option(rename_all);
+    let rename_all = option(model.rename_all.as_ref());
     let data = fields.iter().map(|field| field_data(field, ident, krate));
     let impls = fields.iter().map(|field| field_impl(field, ident, krate));
     let shape = quote! {

@@ -16,13 +16,13 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::{DeriveInput, Ident, ext::IdentExt, parse_quote};
 
-use crate::{attr::fields, model::SchemaType};
+use crate::model::SchemaType;
 
 /// Emits the impl of `JsonSchema` of a checked type.
 pub(crate) fn emit(input: &DeriveInput, model: &SchemaType, krate: &TokenStream) -> TokenStream {
     let shadow_name = format_ident!("__{}", input.ident.unraw());
-    let implementation = implementation(input, &shadow_name, krate);
-    let map_keys = map_keys::emit(input, &fields(&input.data), krate);
+    let implementation = implementation(input, model, &shadow_name, krate);
+    let map_keys = map_keys::emit(input, model, krate);
     let bounds = bounds::emit(input, model, krate);
     let (shadow, functions) = shadow::emit(input, shadow_name, model, krate);
     quote! {
@@ -41,12 +41,12 @@ pub(crate) fn emit(input: &DeriveInput, model: &SchemaType, krate: &TokenStream)
 }
 
 /// Emits the impl of the type itself, which calls that of its shadow.
-fn implementation(input: &DeriveInput, shadow: &Ident, krate: &TokenStream) -> TokenStream {
+fn implementation(input: &DeriveInput, model: &SchemaType, shadow: &Ident, krate: &TokenStream) -> TokenStream {
     let ident = &input.ident;
     let mut generics = input.generics.clone();
     let names: Vec<Ident> = generics.type_params().map(|parameter| parameter.ident.clone()).collect();
     let bounds = names.iter().map(|name| -> syn::WherePredicate { parse_quote!(#name: #krate::schemars::JsonSchema) });
-    generics.make_where_clause().predicates.extend(bounds.chain(defaults::bounds(input, krate)));
+    generics.make_where_clause().predicates.extend(bounds.chain(defaults::bounds(input, model, krate)));
     let (impl_generics, ty_generics, where_clause) = generics.split_for_impl();
     let shadow = quote!(<#shadow #ty_generics as #krate::schemars::JsonSchema>);
     let path = quote!(::core::concat!(::core::module_path!(), "::", ::core::stringify!(#ident), " ", ::core::line!()));

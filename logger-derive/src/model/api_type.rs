@@ -2,6 +2,7 @@
 
 use syn::{Attribute, Data, DeriveInput, Field, Generics};
 
+use super::serde::SerdeAttrs;
 use crate::attr::{self, convert::is_converted};
 
 /// A type that derives `ApiType` or `ApiObject`.
@@ -37,9 +38,8 @@ impl ApiType {
 }
 
 fn is_metadata(field: &Field) -> bool {
-    let rename = attr::key("serde", "rename", &field.attrs);
-    match rename.as_ref().and_then(|meta| attr::literal(meta.require_name_value().ok()?)) {
-        Some(name) => name.value() == "metadata",
+    match SerdeAttrs::new(&field.attrs).text("rename") {
+        Some(name) => name == "metadata",
         None => field.ident.as_ref().is_some_and(|name| name == "metadata"),
     }
 }

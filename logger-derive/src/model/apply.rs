@@ -1,16 +1,14 @@
 //! A type that derives `ApplyConfiguration`: its fields as they are applied.
 
 use proc_macro2::TokenStream;
-use syn::{Attribute, Data, DeriveInput, Field, Fields, Generics, Ident, LitStr, Meta, Type, ext::IdentExt};
+use syn::{Attribute, Data, DeriveInput, Expr, Field, Fields, Generics, Ident, LitStr, Type, ext::IdentExt};
 
-use super::serde::SerdeItem;
+use super::serde::{SerdeAttrs, SerdeItem};
 use crate::{
     attr::{
         self,
         apply::{FieldAttr, TypeAttr},
         docs::docs,
-        literal,
-        serde::has_serde_key,
     },
     errors::Errors,
     grammar::fields::{APPLY, APPLY_FIELD},
@@ -22,11 +20,10 @@ pub(crate) struct AppliedType {
     pub(crate) generics: Generics,
     /// The path of `kubewright_core`.
     pub(crate) krate: TokenStream,
-    /// The doc comment, as an expression.
-    pub(crate) docs: TokenStream,
+    pub(crate) docs: Expr,
     /// `#[serde(rename_all = "..")]`
-    pub(crate) rename_all: Option<Meta>,
-    pub(crate) serde: Vec<SerdeItem>,
+    pub(crate) rename_all: Option<LitStr>,
+    pub(crate) items: Vec<SerdeItem>,
     pub(crate) body: AppliedBody,
 }
 
@@ -48,8 +45,7 @@ pub(crate) struct AppliedField {
     /// The Rust name.
     pub(crate) name: Option<String>,
     pub(crate) ty: Type,
-    /// The doc comment, as an expression.
-    pub(crate) docs: TokenStream,
+    pub(crate) docs: Expr,
     pub(crate) atomic: bool,
     /// The JSON name of `#[serde(rename = "..")]`.
     pub(crate) rename: Option<LitStr>,
@@ -59,14 +55,15 @@ pub(crate) struct AppliedField {
 impl AppliedType {
     pub(crate) fn parse(input: &DeriveInput, krate: &TokenStream, errors: &mut Errors) -> Self {
         let TypeAttr { krate: _ } = attr::parse(&APPLY, &input.attrs, errors);
+        let serde = SerdeAttrs::new(&input.attrs);
         AppliedType {
             ident: input.ident.clone(),
             generics: input.generics.clone(),
             krate: krate.clone(),
             docs: docs(&input.attrs),
-            rename_all: attr::key("serde", "rename_all", &input.attrs),
-            serde: SerdeItem::all(input),
-            body: AppliedBody::parse(input, errors),
+            rename_all: serde.literal("rename_all"),
+            items: SerdeItem::all(input),
+            body: AppliedBody::parse(input, &serde, errors),
         }
     }
 
@@ -77,10 +74,10 @@ impl AppliedType {
 }
 
 impl AppliedBody {
-    fn parse(input: &DeriveInput, errors: &mut Errors) -> Self {
+    fn parse(input: &DeriveInput, serde: &SerdeAttrs, errors: &mut Errors) -> Self {
         let fields = attr::fields(&input.data);
         match &input.data {
-            Data::Struct(data) if matches!(data.fields, Fields::Named(_)) && !has_other_encoding(&input.attrs) => {
+            Data::Struct(data) if matches!(data.fields, Fields::Named(_)) && !serde.has_other_encoding() => {
                 let parse = |(i, field): (usize, &&Field)| AppliedField::parse(i, field, errors);
                 AppliedBody::Struct(fields.iter().enumerate().filter_map(parse).collect())
             }
@@ -93,26 +90,19 @@ impl AppliedBody {
     }
 }
 
-/// Whether the encoding of a struct is not that of its fields.
-fn has_other_encoding(attrs: &[Attribute]) -> bool {
-    let encodings = ["from", "into", "transparent", "try_from"];
-    encodings.iter().any(|key| has_serde_key(attrs, key))
-}
-
 impl AppliedField {
     /// Parses a field; `None` is returned for one that is not in JSON.
     fn parse(index: usize, field: &Field, errors: &mut Errors) -> Option<Self> {
         let FieldAttr { atomic } = attr::parse(&APPLY_FIELD, &field.attrs, errors);
-        let is_skipped = ["skip", "skip_serializing"].iter().any(|key| has_serde_key(&field.attrs, key));
-        let rename = attr::key("serde", "rename", &field.attrs);
-        (!is_skipped).then(|| AppliedField {
+        let serde = SerdeAttrs::new(&field.attrs);
+        (!serde.has_any(&["skip", "skip_serializing"])).then(|| AppliedField {
             index,
             name: field.ident.as_ref().map(|ident| ident.unraw().to_string()),
             ty: field.ty.clone(),
             docs: docs(&field.attrs),
             atomic: atomic.is_present(),
-            rename: rename.as_ref().and_then(|meta| literal(meta.require_name_value().ok()?)),
-            flatten: has_serde_key(&field.attrs, "flatten"),
+            rename: serde.literal("rename"),
+            flatten: serde.has("flatten"),
         })
     }
 }

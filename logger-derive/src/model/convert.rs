@@ -7,9 +7,8 @@ use syn::{
 };
 
 use super::{
-    json::{JsonField, JsonType},
     rust_type::inside_option,
-    serde::SerdeItem,
+    serde::{SerdeAttrs, SerdeItem},
 };
 use crate::{
     attr::{
@@ -31,9 +30,9 @@ pub(crate) struct ConvertType {
     pub(crate) krate: TokenStream,
     pub(crate) generics: Generics,
     pub(crate) attr: TypeAttr,
-    pub(crate) json: JsonType,
+    pub(crate) serde: SerdeAttrs,
     pub(crate) body: ConvertBody,
-    pub(crate) serde: Vec<SerdeItem>,
+    pub(crate) items: Vec<SerdeItem>,
 }
 
 /// The content of a type.
@@ -92,12 +91,12 @@ pub(crate) enum Payload {
 impl ConvertType {
     pub(crate) fn parse(input: &DeriveInput, krate: &TokenStream, errors: &mut Errors) -> Self {
         let attr: TypeAttr = attr::parse(&CONVERT, &input.attrs, errors);
-        let json = JsonType::parse(&input.attrs);
+        let serde = SerdeAttrs::new(&input.attrs);
         let body = match &input.data {
-            Data::Struct(data) => ConvertBody::from_struct(&data.fields, &json, errors),
+            Data::Struct(data) => ConvertBody::from_struct(&data.fields, &serde, errors),
             Data::Enum(data) => {
-                let variants = data.variants.iter().filter_map(|variant| ConvertVariant::parse(variant, &json, errors));
-                ConvertBody::Enum(variants.collect())
+                let parse = |variant| ConvertVariant::parse(variant, &serde, errors);
+                ConvertBody::Enum(data.variants.iter().filter_map(parse).collect())
             }
             Data::Union(_) => ConvertBody::Union,
         };
@@ -106,9 +105,9 @@ impl ConvertType {
             krate: krate.clone(),
             generics: input.generics.clone(),
             attr,
-            json,
+            serde,
             body,
-            serde: SerdeItem::all(input),
+            items: SerdeItem::all(input),
         }
     }
 
@@ -138,11 +137,11 @@ impl ConvertType {
 }
 
 impl ConvertBody {
-    fn from_struct(fields: &Fields, json: &JsonType, errors: &mut Errors) -> Self {
+    fn from_struct(fields: &Fields, serde: &SerdeAttrs, errors: &mut Errors) -> Self {
         match fields {
             Fields::Named(fields) => {
-                let json_name = |name: &str, field: &JsonField| json.field_name(name, field);
-                let parse = |field| ConvertField::parse(field, json.default, json_name, errors);
+                let json_name = |name: &str, field: &SerdeAttrs| serde.field_name(name, field);
+                let parse = |field| ConvertField::parse(field, serde.has("default"), json_name, errors);
                 ConvertBody::Struct(fields.named.iter().filter_map(parse).collect())
             }
             Fields::Unnamed(fields) if fields.unnamed.len() == 1 => {
@@ -159,12 +158,12 @@ impl ConvertField {
     fn parse(
         field: &Field,
         default: bool,
-        json_name: impl FnOnce(&str, &JsonField) -> String,
+        json_name: impl FnOnce(&str, &SerdeAttrs) -> String,
         errors: &mut Errors,
     ) -> Option<Self> {
-        let json = JsonField::parse(&field.attrs);
+        let serde = SerdeAttrs::new(&field.attrs);
         let attr: FieldAttr = attr::parse(&CONVERT_FIELD, &field.attrs, errors);
-        if json.skip {
+        if serde.is_skipped() {
             return None;
         }
         // `CrdSchema` reports the errors of its attribute.
@@ -172,12 +171,12 @@ impl ConvertField {
         let name = field.ident.as_ref().map_or_else(|| "0".to_owned(), |ident| ident.unraw().to_string());
         let optional = inside_option(&field.ty);
         Some(ConvertField {
-            json: json_name(&name, &json),
+            json: json_name(&name, &serde),
             name,
             span: field.ident.as_ref().map_or_else(|| field.ty.span(), Ident::span),
             ty: optional.unwrap_or(&field.ty).clone(),
-            may_be_absent: optional.is_some() || default || json.default,
-            flatten: json.flatten,
+            may_be_absent: optional.is_some() || default || serde.has("default"),
+            flatten: serde.has("flatten"),
             keys: schema.list_map_keys,
             attr,
             attrs: attr::named("convert", &field.attrs).cloned().collect(),
@@ -199,17 +198,17 @@ impl ConvertField {
 }
 
 impl ConvertVariant {
-    fn parse(variant: &Variant, json: &JsonType, errors: &mut Errors) -> Option<Self> {
-        let serde = JsonField::parse(&variant.attrs);
+    fn parse(variant: &Variant, ty: &SerdeAttrs, errors: &mut Errors) -> Option<Self> {
+        let serde = SerdeAttrs::new(&variant.attrs);
         let attr: VariantAttr = attr::parse(&CONVERT_VARIANT, &variant.attrs, errors);
-        if serde.skip {
+        if serde.is_skipped() {
             return None;
         }
         let payload = match &variant.fields {
             Fields::Unit => Payload::Unit,
             Fields::Named(fields) => {
                 let parse = |field| {
-                    let json_name = |name: &str, field: &JsonField| json.variant_field_name(name, field, &serde);
+                    let json_name = |name: &str, field: &SerdeAttrs| ty.variant_field_name(name, field, &serde);
                     ConvertField::parse(field, false, json_name, errors)
                 };
                 Payload::Struct(fields.named.iter().filter_map(parse).collect())
@@ -223,7 +222,7 @@ impl ConvertVariant {
         let name = variant.ident.unraw().to_string();
         Some(ConvertVariant {
             ident: variant.ident.clone(),
-            json: json.variant_name(&name, &serde),
+            json: ty.variant_name(&name, &serde),
             name,
             payload,
             attr,

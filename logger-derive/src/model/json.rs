@@ -1,18 +1,6 @@
 //! The JSON names and encodings of fields and variants, by the attributes of serde.
 
-use syn::{Attribute, Meta};
-
-use crate::attr::{self, literal, serde::is_skipped};
-
-/// The serde attributes of a type.
-pub(crate) struct JsonType {
-    rename_all: Option<String>,
-    /// For the fields of variants.
-    rename_all_fields: Option<String>,
-    /// Whether every field can be absent.
-    pub(crate) default: bool,
-    pub(crate) tagging: Tagging,
-}
+use super::serde::SerdeAttrs;
 
 /// The encoding of variants.
 pub(crate) enum Tagging {
@@ -21,70 +9,31 @@ pub(crate) enum Tagging {
     Adjacent(String, String),
 }
 
-/// The serde attributes of a field or a variant.
-#[derive(Default)]
-pub(crate) struct JsonField {
-    rename: Option<String>,
-    /// For the fields of the variant.
-    rename_all: Option<String>,
-    pub(crate) default: bool,
-    pub(crate) flatten: bool,
-    /// Whether it is neither encoded nor decoded.
-    pub(crate) skip: bool,
-}
-
-impl JsonType {
-    pub(crate) fn parse(attrs: &[Attribute]) -> Self {
-        let metas = attr::keys("serde", attrs);
-        let tagging = match (text(&metas, "tag"), text(&metas, "content")) {
+impl SerdeAttrs {
+    /// Returns the encoding of the variants of an enum.
+    pub(crate) fn tagging(&self) -> Tagging {
+        match (self.text("tag"), self.text("content")) {
             (Some(tag), Some(content)) => Tagging::Adjacent(tag, content),
             (Some(tag), None) => Tagging::Internal(tag),
             (None, _) => Tagging::External,
-        };
-        JsonType {
-            rename_all: text(&metas, "rename_all"),
-            rename_all_fields: text(&metas, "rename_all_fields"),
-            default: metas.iter().any(|meta| meta.path().is_ident("default")),
-            tagging,
         }
     }
 
     /// Returns the JSON name of a field of the struct.
-    pub(crate) fn field_name(&self, name: &str, field: &JsonField) -> String {
-        field.rename.clone().unwrap_or_else(|| field_name(self.rename_all.as_deref(), name))
+    pub(crate) fn field_name(&self, name: &str, field: &SerdeAttrs) -> String {
+        field.text("rename").unwrap_or_else(|| field_name(self.text("rename_all").as_deref(), name))
     }
 
     /// Returns the JSON name of a variant.
-    pub(crate) fn variant_name(&self, name: &str, variant: &JsonField) -> String {
-        variant.rename.clone().unwrap_or_else(|| variant_name(self.rename_all.as_deref(), name))
+    pub(crate) fn variant_name(&self, name: &str, variant: &SerdeAttrs) -> String {
+        variant.text("rename").unwrap_or_else(|| variant_name(self.text("rename_all").as_deref(), name))
     }
 
     /// Returns the JSON name of a field of a variant.
-    pub(crate) fn variant_field_name(&self, name: &str, field: &JsonField, variant: &JsonField) -> String {
-        let rule = variant.rename_all.as_deref().or(self.rename_all_fields.as_deref());
-        field.rename.clone().unwrap_or_else(|| field_name(rule, name))
+    pub(crate) fn variant_field_name(&self, name: &str, field: &SerdeAttrs, variant: &SerdeAttrs) -> String {
+        let rule = variant.text("rename_all").or_else(|| self.text("rename_all_fields"));
+        field.text("rename").unwrap_or_else(|| field_name(rule.as_deref(), name))
     }
-}
-
-impl JsonField {
-    pub(crate) fn parse(attrs: &[Attribute]) -> Self {
-        let metas = attr::keys("serde", attrs);
-        let has = |key: &str| metas.iter().any(|meta| meta.path().is_ident(key));
-        JsonField {
-            rename: text(&metas, "rename"),
-            rename_all: text(&metas, "rename_all"),
-            default: has("default"),
-            flatten: has("flatten"),
-            skip: is_skipped(attrs),
-        }
-    }
-}
-
-fn text(metas: &[Meta], key: &str) -> Option<String> {
-    metas.iter().find_map(|meta| match meta {
-        Meta::NameValue(value) if value.path.is_ident(key) => literal(value).map(|text| text.value()),
-        _ => None,
-    })
 }
 
 /// Applies a case convention of serde to a field.

@@ -3,7 +3,9 @@
 use kubewright_names::case;
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::{Attribute, Data, DeriveInput, Field, Fields, Generics, Ident, LitStr, Meta, Path, Type, ext::IdentExt};
+use syn::{
+    Attribute, Data, DeriveInput, Expr, Field, Fields, Generics, Ident, LitStr, Meta, Path, Type, ext::IdentExt,
+};
 
 use super::{
     api_type::ApiType,
@@ -31,8 +33,7 @@ pub(crate) struct Root {
     pub(crate) krate: TokenStream,
     /// The type whose registration declares the group and version: the type itself, or the kind of a generated list.
     pub(crate) registered: Ident,
-    /// The doc comment, as an expression.
-    pub(crate) docs: TokenStream,
+    pub(crate) docs: Expr,
     /// The case convention of `#[serde(rename_all = "..")]`.
     pub(crate) rename_all: Option<LitStr>,
     pub(crate) body: Body,

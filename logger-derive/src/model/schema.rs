@@ -1,15 +1,15 @@
 //! A type that derives `CrdSchema`: its fields with their attributes and what serde makes of them.
 
+use darling::FromMeta;
 use proc_macro2::Span;
 use syn::{Attribute, Data, DeriveInput, Field, Fields, Ident, Meta, Type, Variant, ext::IdentExt, spanned::Spanned};
 
-use super::serde::SerdeItem;
+use super::{
+    json::field_name,
+    serde::{SerdeAttrs, SerdeItem},
+};
 use crate::{
-    attr::{
-        self, literal,
-        schema::SchemaAttr,
-        serde::{has_serde_key, is_skipped},
-    },
+    attr::{self, literal, schema::SchemaAttr, serde::SerdeDefault},
     errors::Errors,
     grammar::{SCHEMA_FIELD, SCHEMA_TYPE},
 };
@@ -19,9 +19,12 @@ pub(crate) struct SchemaType {
     pub(crate) ident: Ident,
     pub(crate) attr: SchemaAttr,
     pub(crate) body: SchemaBody,
-    /// Whether its schema has the fields of flattened types beside its own.
-    pub(crate) flattens: bool,
-    pub(crate) serde: Vec<SerdeItem>,
+    pub(crate) serde: SerdeAttrs,
+    /// `#[serde(default)]`
+    pub(crate) default: Option<SerdeDefault>,
+    /// Whether schemars has a `rename` of the schema.
+    pub(crate) is_renamed: bool,
+    pub(crate) items: Vec<SerdeItem>,
 }
 
 /// The content of a type.
@@ -31,17 +34,17 @@ pub(crate) enum SchemaBody {
         variants: Vec<SchemaFields>,
         /// The attributes of variants, which apply elsewhere.
         misplaced: Vec<Attribute>,
-        /// Whether no variant is in JSON.
-        is_empty: bool,
     },
     Union,
 }
 
 /// The fields of a struct or a variant.
 pub(crate) struct SchemaFields {
+    /// The attributes of the variant; empty for a struct, whose attributes are those of the type.
+    pub(crate) serde: SerdeAttrs,
     pub(crate) fields: Vec<SchemaField>,
     /// `rename_all`, or `rename_all_fields` of an enum.
-    pub(crate) case_convention: Option<Meta>,
+    case_convention: Option<Meta>,
     /// Whether `#[serde(default)]` on the struct is the default of each field.
     pub(crate) has_default: bool,
     pub(crate) is_tuple: bool,
@@ -61,40 +64,45 @@ pub(crate) struct SchemaField {
     /// Whether it is a property in JSON. A flattened field is not: the fields of its type are.
     pub(crate) is_property: bool,
     pub(crate) span: Span,
+    pub(crate) serde: SerdeAttrs,
     pub(crate) attr: SchemaAttr,
-    /// All attributes.
+    /// The `#[schema(..)]` attributes, for messages.
     pub(crate) attrs: Vec<Attribute>,
 }
 
 impl SchemaType {
     pub(crate) fn parse(input: &DeriveInput, errors: &mut Errors) -> Self {
         let attr = SchemaAttr::parse(&SCHEMA_TYPE, &input.attrs, errors);
+        let serde = SerdeAttrs::new(&input.attrs);
         let body = match &input.data {
             Data::Struct(data) => {
-                let case_convention = attr::key("serde", "rename_all", &input.attrs);
-                let has_default = has_serde_key(&input.attrs, "default");
-                let fields = SchemaFields::parse(&data.fields, case_convention, errors);
-                SchemaBody::Struct(Box::new(SchemaFields { has_default, ..fields }))
+                let fields = SchemaFields::parse(&data.fields, serde.key("rename_all"), errors);
+                SchemaBody::Struct(Box::new(SchemaFields { has_default: serde.has("default"), ..fields }))
             }
             Data::Enum(data) => {
-                let all = attr::key("serde", "rename_all_fields", &input.attrs);
-                let convention =
-                    |variant: &Variant| attr::key("serde", "rename_all", &variant.attrs).or_else(|| all.clone());
-                let parse = |variant: &Variant| SchemaFields::parse(&variant.fields, convention(variant), errors);
+                let parse = |variant: &Variant| {
+                    let attrs = SerdeAttrs::new(&variant.attrs);
+                    let case_convention = attrs.key("rename_all").or(serde.key("rename_all_fields"));
+                    let fields = SchemaFields::parse(&variant.fields, case_convention, errors);
+                    SchemaFields { serde: attrs, ..fields }
+                };
                 let misplaced = data.variants.iter().flat_map(|variant| attr::named("schema", &variant.attrs));
                 SchemaBody::Enum {
                     misplaced: misplaced.cloned().collect(),
-                    is_empty: data.variants.iter().all(|variant| is_skipped(&variant.attrs)),
                     variants: data.variants.iter().map(parse).collect(),
                 }
             }
             Data::Union(_) => SchemaBody::Union,
         };
-        let is_flattened = |field: &&Field| has_serde_key(&field.attrs, "flatten");
-        let is_encoded_by_fields =
-            ["from", "into", "transparent", "try_from"].iter().all(|key| !has_serde_key(&input.attrs, key));
-        let flattens = is_encoded_by_fields && attr::fields(&input.data).iter().any(is_flattened);
-        SchemaType { ident: input.ident.clone(), attr, body, flattens, serde: SerdeItem::all(input) }
+        SchemaType {
+            ident: input.ident.clone(),
+            attr,
+            body,
+            default: serde.key("default").and_then(|default| SerdeDefault::from_meta(default).ok()),
+            serde,
+            is_renamed: attr::key("schemars", "rename", &input.attrs).is_some(),
+            items: SerdeItem::all(input),
+        }
     }
 
     /// Returns the fields of the struct, or those of each variant.
@@ -111,6 +119,11 @@ impl SchemaType {
         self.field_lists().iter().flat_map(|list| &list.fields)
     }
 
+    /// Whether its schema has the fields of flattened types beside its own.
+    pub(crate) fn flattens(&self) -> bool {
+        !self.serde.has_other_encoding() && self.fields().any(|field| field.serde.has("flatten"))
+    }
+
     /// Whether it is a struct with braces and without fields.
     pub(crate) fn is_empty(&self) -> bool {
         matches!(&self.body, SchemaBody::Struct(fields) if fields.is_empty)
@@ -118,33 +131,47 @@ impl SchemaType {
 }
 
 impl SchemaFields {
-    fn parse(fields: &Fields, case_convention: Option<Meta>, errors: &mut Errors) -> Self {
+    fn parse(fields: &Fields, case_convention: Option<&Meta>, errors: &mut Errors) -> Self {
         let is_renamed = case_convention.is_some();
         SchemaFields {
+            serde: SerdeAttrs::default(),
             fields: fields.iter().map(|field| SchemaField::parse(field, is_renamed, errors)).collect(),
-            case_convention,
+            case_convention: case_convention.cloned(),
             has_default: false,
             is_tuple: matches!(fields, Fields::Unnamed(_)),
             is_empty: matches!(fields, Fields::Named(named) if named.named.is_empty()),
         }
     }
+
+    /// Returns the JSON name of a field, if it is one for encoding and decoding.
+    pub(crate) fn json_name(&self, field: &SchemaField) -> Option<String> {
+        let rule = match &self.case_convention {
+            Some(meta @ Meta::NameValue(_)) => literal(meta).map(|rule| rule.value()),
+            // Different names for encoding and decoding.
+            Some(_) => return None,
+            None => None,
+        };
+        let has_two_names = field.rename.is_none() && field.serde.has("rename");
+        if has_two_names || field.serde.has_any(&["flatten", "skip", "skip_deserializing", "skip_serializing"]) {
+            return None;
+        }
+        field.rename.clone().or_else(|| Some(field_name(rule.as_deref(), &field.name()?)))
+    }
 }
 
 impl SchemaField {
     fn parse(field: &Field, is_renamed: bool, errors: &mut Errors) -> Self {
-        let rename = attr::keys("serde", &field.attrs).into_iter().find_map(|meta| match meta {
-            Meta::NameValue(pair) if pair.path.is_ident("rename") => literal(&pair).map(|name| name.value()),
-            _ => None,
-        });
+        let serde = SerdeAttrs::new(&field.attrs);
         SchemaField {
             ident: field.ident.clone(),
             ty: field.ty.clone(),
-            is_renamed: is_renamed || has_serde_key(&field.attrs, "rename"),
-            is_property: !has_serde_key(&field.attrs, "flatten") && !is_skipped(&field.attrs),
-            rename,
+            rename: serde.text("rename"),
+            is_renamed: is_renamed || serde.has("rename"),
+            is_property: !serde.has("flatten") && !serde.is_skipped(),
+            serde,
             span: field.ident.as_ref().map_or_else(|| field.ty.span(), Ident::span),
             attr: SchemaAttr::parse(&SCHEMA_FIELD, &field.attrs, errors),
-            attrs: field.attrs.clone(),
+            attrs: attr::named("schema", &field.attrs).cloned().collect(),
         }
     }
 
@@ -153,7 +180,8 @@ impl SchemaField {
         self.ident.as_ref().map(|ident| ident.unraw().to_string())
     }
 
-    pub(crate) fn has_serde_key(&self, key: &str) -> bool {
-        has_serde_key(&self.attrs, key)
+    /// Whether the default of the struct is its default.
+    pub(crate) fn takes_default_of_type(&self) -> bool {
+        self.is_property && !self.serde.has("default")
     }
 }

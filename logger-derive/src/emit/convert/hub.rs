@@ -14,7 +14,7 @@ pub(super) fn emit(model: &ConvertType) -> TokenStream {
     let fields = fields(model);
     let names = fields.iter().map(|(name, _)| quote!(#krate::conversion::plan::HubField { name: #name }));
     let variants = model.variants().iter().map(|variant| emit_variant(variant, krate));
-    let tagging = tagging(&model.json.tagging, krate);
+    let tagging = tagging(&model.serde.tagging(), krate);
     let impls = fields.iter().map(|(name, field)| emit_field(model, name, field));
     quote! {
         #[automatically_derived]

@@ -18,7 +18,7 @@ use crate::{
 pub(super) fn emit(model: &ConvertType, hub: &Path, variants: &[ConvertVariant]) -> (TokenStream, TokenStream) {
     let krate = &model.krate;
     let declared = quote!(<#hub as #krate::conversion::Hub>);
-    let tagging = tagging(&model.json.tagging, krate);
+    let tagging = tagging(&model.serde.tagging(), krate);
     let rows = variants.iter().enumerate().map(|(i, variant)| rows(variant, i, model, hub));
     let checks = variants.iter().map(|variant| checks(variant, model, hub));
     let structs = variants.iter().enumerate().map(|(i, variant)| struct_items(variant, i, model, hub));

@@ -1,26 +1,26 @@
 //! The defaults of fields in the schema, which are those of decoding.
 
-use darling::FromMeta;
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote};
-use syn::{Attribute, Data, DeriveInput, Field, Meta, WherePredicate, ext::IdentExt, parse_quote};
+use syn::{Data, DeriveInput, Field, Meta, WherePredicate, ext::IdentExt, parse_quote};
 
-use super::self_type::{fields_mut, self_type, without_self};
-use crate::attr::{
-    self,
-    serde::{SerdeDefault, has_serde_key, is_skipped, remove_serde_key},
+use super::self_type::{self_type, without_self};
+use crate::{
+    attr::{schemars::remove_key, serde::SerdeDefault},
+    model::{SchemaField, SchemaType},
 };
 
 /// Moves the default of a type to its fields, because the shadow has no `Default`. Returns the functions of the
 /// defaults.
-pub(super) fn transfer(input: &DeriveInput, shadow: &mut DeriveInput, krate: &TokenStream) -> Option<TokenStream> {
-    let default = container_default(&input.attrs);
-    remove_serde_key(&mut shadow.attrs, "default");
-    for field in fields_mut(&mut shadow.data) {
-        add_unserialized_default(field, default.is_some(), krate);
-    }
-    let default = default?;
-    shadow.generics.make_where_clause().predicates.extend(bounds(input, krate));
+pub(super) fn transfer(
+    input: &DeriveInput,
+    model: &SchemaType,
+    shadow: &mut DeriveInput,
+    krate: &TokenStream,
+) -> Option<TokenStream> {
+    remove_key("serde", "default", &mut shadow.attrs);
+    let default = model.default.as_ref()?;
+    shadow.generics.make_where_clause().predicates.extend(bounds(input, model, krate));
     let self_type = self_type(input);
     let value = match default {
         SerdeDefault::OfType => quote!(<#self_type as ::core::default::Default>::default()),
@@ -33,7 +33,8 @@ pub(super) fn transfer(input: &DeriveInput, shadow: &mut DeriveInput, krate: &To
     let (name, arguments) = (&shadow.ident, ty_generics.as_turbofish());
     let Data::Struct(data) = &mut shadow.data else { return None };
     let mut functions = TokenStream::new();
-    for field in data.fields.iter_mut().filter(|field| takes_container_default(field)) {
+    let fields = data.fields.iter_mut().zip(model.fields());
+    for (field, _) in fields.filter(|(_, schema)| schema.takes_default_of_type()) {
         let (Some(ident), ty) = (&field.ident, &field.ty) else { continue };
         let function = format_ident!("__default_{}", ident.unraw());
         let path = quote!(#name #arguments::#function).to_string().replace(' ', "");
@@ -55,8 +56,8 @@ pub(super) fn transfer(input: &DeriveInput, shadow: &mut DeriveInput, krate: &To
 
 /// Returns the bounds of a generic type that its default requires: without `Serialize`, schemars silently omits
 /// defaults.
-pub(super) fn bounds(input: &DeriveInput, krate: &TokenStream) -> Vec<WherePredicate> {
-    let Some(default) = container_default(&input.attrs) else { return Vec::new() };
+pub(super) fn bounds(input: &DeriveInput, model: &SchemaType, krate: &TokenStream) -> Vec<WherePredicate> {
+    let Some(default) = &model.default else { return Vec::new() };
     let parameters = input.generics.type_params().map(|parameter| &parameter.ident);
     let mut bounds: Vec<WherePredicate> =
         parameters.map(|name| parse_quote!(#name: #krate::serde::Serialize)).collect();
@@ -67,29 +68,18 @@ pub(super) fn bounds(input: &DeriveInput, krate: &TokenStream) -> Vec<WherePredi
     bounds
 }
 
-/// Returns the default of `#[serde(default)]` on a type.
-fn container_default(attrs: &[Attribute]) -> Option<SerdeDefault> {
-    let default = attr::key("serde", "default", attrs)?;
-    SerdeDefault::from_meta(&default).ok()
-}
-
-fn takes_container_default(field: &Field) -> bool {
-    !["default", "flatten"].iter().any(|key| has_serde_key(&field.attrs, key)) && !is_skipped(&field.attrs)
-}
-
 /// Adds a default to the schema that serde does not serialize: decoding sets it, so that the server must, too. schemars
 /// omits it.
-fn add_unserialized_default(field: &mut Field, has_container_default: bool, krate: &TokenStream) {
-    let default = attr::key("serde", "default", &field.attrs);
-    let takes_container_default = has_container_default && takes_container_default(field);
-    let has_default = default.is_some() || takes_container_default;
-    let is_skipped = ["skip_serializing", "skip_serializing_if"]
-        .map(|key| has_default && !is_skipped(&field.attrs) && remove_serde_key(&mut field.attrs, key));
-    if !is_skipped.contains(&true) {
+pub(super) fn add_unserialized(field: &mut Field, schema: &SchemaField, model: &SchemaType, krate: &TokenStream) {
+    const SKIPPED: [&str; 2] = ["skip_serializing", "skip_serializing_if"];
+    let SchemaField { serde, .. } = schema;
+    let has_default = serde.has("default") || model.default.is_some() && schema.takes_default_of_type();
+    if !has_default || serde.is_skipped() || !serde.has_any(&SKIPPED) {
         return;
     }
+    SKIPPED.iter().for_each(|key| remove_key("serde", key, &mut field.attrs));
     // A zero value is usually absent in JSON, and the server need not set it, unless it is explicit.
-    if !matches!(default, Some(Meta::NameValue(_))) {
+    if !matches!(serde.key("default"), Some(Meta::NameValue(_))) {
         field.attrs.push(parse_quote!(#[schemars(transform = #krate::schema::WithoutZeroDefault)]));
     }
 }

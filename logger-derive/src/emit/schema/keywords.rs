@@ -43,7 +43,7 @@ pub(super) fn type_schema(model: &SchemaType, krate: &TokenStream) -> TokenStrea
         keywords.push((Extension::Empty.name(), Json::bool(true)));
     }
     let keywords = emit(&keywords, krate);
-    let (ident, unions, flattens) = (&model.ident, unions(model, krate), model.flattens);
+    let (ident, unions, flattens) = (&model.ident, unions(model, krate), model.flattens());
     quote! {
         #krate::schema::TypeSchema {
             rust_type: ::core::concat!(::core::module_path!(), "::", ::core::stringify!(#ident)),

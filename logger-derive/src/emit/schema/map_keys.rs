@@ -2,19 +2,19 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
-use syn::{Data, DeriveInput, Field, Fields, Type, spanned::Spanned};
+use syn::{Data, DeriveInput, Fields, Type, spanned::Spanned};
 
 use super::self_type::params;
-use crate::{
-    attr::serde::has_serde_key,
-    model::rust_type::{map_keys, mentions},
+use crate::model::{
+    SchemaField, SchemaType,
+    rust_type::{map_keys, mentions},
 };
 
 /// Emits the checks of all maps in the fields, and for a type that is not a string in JSON the marker that rejects it
 /// as a key.
-pub(super) fn emit(input: &DeriveInput, fields: &[&Field], krate: &TokenStream) -> TokenStream {
-    let checks = fields.iter().flat_map(|field| checks(input, field, krate));
-    let marker = is_object(input).then(|| {
+pub(super) fn emit(input: &DeriveInput, model: &SchemaType, krate: &TokenStream) -> TokenStream {
+    let checks = model.fields().flat_map(|field| checks(input, field, krate));
+    let marker = is_object(input, model).then(|| {
         let ident = &input.ident;
         let (impl_generics, ty_generics, where_clause) = input.generics.split_for_impl();
         quote! {
@@ -25,13 +25,12 @@ pub(super) fn emit(input: &DeriveInput, fields: &[&Field], krate: &TokenStream) 
     quote!(#marker #(#checks)*)
 }
 
-fn checks(input: &DeriveInput, field: &Field, krate: &TokenStream) -> Vec<TokenStream> {
+fn checks(input: &DeriveInput, field: &SchemaField, krate: &TokenStream) -> Vec<TokenStream> {
     let place = field.ident.as_ref().map_or_else(String::new, |ident| format!(" of field `{ident}`"));
     let message = format!(
         "invalid map key{place}: the keys of JSON objects are strings; use `String`, an integer, or an enum without data"
     );
-    let changes_encoding = ["skip", "skip_serializing", "with", "serialize_with"];
-    if changes_encoding.iter().any(|key| has_serde_key(&field.attrs, key)) {
+    if field.serde.has_any(&["skip", "skip_serializing", "with", "serialize_with"]) {
         return Vec::new();
     }
     let is_generic = |key: &Type| params(input).any(|param| mentions(key.to_token_stream(), param));
@@ -49,12 +48,11 @@ fn checks(input: &DeriveInput, field: &Field, krate: &TokenStream) -> Vec<TokenS
 
 /// Whether the JSON encoding is an object: that of a struct with named fields, or of an enum with data. serde
 /// attributes can change the encoding.
-fn is_object(input: &DeriveInput) -> bool {
+fn is_object(input: &DeriveInput, model: &SchemaType) -> bool {
     let has_data = match &input.data {
         Data::Struct(data) => matches!(data.fields, Fields::Named(_)),
         Data::Enum(data) => data.variants.iter().any(|variant| !matches!(variant.fields, Fields::Unit)),
         Data::Union(_) => false,
     };
-    let changes_encoding = ["into", "from", "try_from", "transparent", "untagged", "remote"];
-    has_data && !changes_encoding.iter().any(|key| has_serde_key(&input.attrs, key))
+    has_data && !model.serde.has_other_encoding() && !model.serde.has_any(&["untagged", "remote"])
 }
