@@ -123,7 +123,6 @@ impl UserProject {
             .env("CARGO_TARGET_DIR", &self.target)
             .env("CARGO_INCREMENTAL", "0")
             .env("CARGO_PROFILE_DEV_DEBUG", debug)
-            .env("CARGO_PROFILE_DEV_BUILD_OVERRIDE_OPT_LEVEL", "1")
             .envs(self.variables.iter().map(|(name, value)| (name, value)));
         shell
     }

@@ -63,7 +63,6 @@ fn cargo(project: &Path, args: &[&str]) {
         .current_dir(project)
         .env("CARGO_TARGET_DIR", target)
         // As in the workspace, whose compiled macros and build scripts are shared.
-        .env("CARGO_PROFILE_DEV_BUILD_OVERRIDE_OPT_LEVEL", "1")
         .env_remove("CRD_CORPUS")
         .status()
         .expect("cargo can be started");
