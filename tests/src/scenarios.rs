@@ -35,7 +35,7 @@ pub struct Scenario {
 macro_rules! scenarios {
     ($($module:ident::$name:ident),* $(,)?) => {
         /// Every scenario.
-        pub const ALL: &[Scenario] = &[$(
+        pub static ALL: &[Scenario] = &[$(
             Scenario {
                 name: concat!(stringify!($module), "::", stringify!($name)),
                 run: |client| Box::pin($module::$name(client)),

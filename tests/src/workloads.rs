@@ -67,7 +67,7 @@ impl Scenario {
 macro_rules! scenarios {
     ($($module:ident::$name:ident),* $(,)?) => {
         /// Every scenario.
-        pub const ALL: &[Scenario] = &[$(
+        pub static ALL: &[Scenario] = &[$(
             Scenario {
                 name: concat!(stringify!($module), "::", stringify!($name)),
                 run: |cluster| Box::pin($module::$name(cluster)),
