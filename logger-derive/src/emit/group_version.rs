@@ -36,6 +36,10 @@ fn items(declaration: &Declaration, adds: TokenStream, metas: TokenStream) -> To
     let (group, version, api_version) = (declaration.group(), declaration.version(), declaration.api_version());
     let group_ident = option(group_ident.as_ref());
     quote! {
+        // The first name that a second declaration in the module defines again: its error states the rule.
+        #[allow(dead_code)]
+        const ONE_GROUP_VERSION_PER_MODULE: () = ();
+
         /// The API group and version of the kinds in this module.
         pub const GROUP_VERSION: #krate::GroupVersion =
             #krate::GroupVersion { group: #group, version: #version, api_version: #api_version };
