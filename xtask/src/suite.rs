@@ -190,7 +190,7 @@ fn print_plan(steps: &[&Step], server: &RealServer) {
     }
     println!("the real kube-apiserver {server}");
     if steps.len() == STEPS.len() {
-        println!("with the control plane, about 50 minutes on two cores");
+        println!("with the control plane, about an hour on two cores");
     }
 }
 
