@@ -62,7 +62,6 @@ fn cargo(project: &Path, args: &[&str]) {
         .args(args)
         .current_dir(project)
         .env("CARGO_TARGET_DIR", target)
-        // As in the workspace, whose compiled macros and build scripts are shared.
         .env_remove("CRD_CORPUS")
         .status()
         .expect("cargo can be started");
