@@ -3,7 +3,7 @@
 use quote::ToTokens;
 use syn::{Attribute, Expr, ExprLit, Lit, Meta, MetaNameValue, Token, parse_quote, punctuated::Punctuated};
 
-use super::named;
+use super::{key, named};
 
 /// Returns the doc comment as an expression: its lines without the space after `///` and without leading and trailing
 /// blank lines. A value that is not a literal (`#[doc = include_str!(..)]`) is passed through.
@@ -30,6 +30,12 @@ pub(crate) fn docs(attrs: &[Attribute]) -> Expr {
             parse_quote!(::core::concat!(#first #(, "\n", #blocks)*))
         }
     }
+}
+
+/// Returns the doc comment of what schemars has no `description` for; `None` without a doc comment.
+pub(crate) fn description(attrs: &[Attribute]) -> Option<Expr> {
+    let has_docs = named("doc", attrs).any(|attr| matches!(attr.meta, Meta::NameValue(_)));
+    (has_docs && key("schemars", "description", attrs).is_none()).then(|| docs(attrs))
 }
 
 /// Returns the lines of a doc comment, without the stars of a block comment.

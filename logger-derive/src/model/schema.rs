@@ -2,14 +2,16 @@
 
 use darling::FromMeta;
 use proc_macro2::Span;
-use syn::{Attribute, Data, DeriveInput, Field, Fields, Ident, Meta, Type, Variant, ext::IdentExt, spanned::Spanned};
+use syn::{
+    Attribute, Data, DeriveInput, Expr, Field, Fields, Ident, Meta, Type, Variant, ext::IdentExt, spanned::Spanned,
+};
 
 use super::{
     json::field_name,
     serde::{SerdeAttrs, SerdeItem},
 };
 use crate::{
-    attr::{self, literal, schema::SchemaAttr, serde::SerdeDefault},
+    attr::{self, docs::description, literal, schema::SchemaAttr, serde::SerdeDefault},
     errors::Errors,
     grammar::{SCHEMA_FIELD, SCHEMA_TYPE},
 };
@@ -20,6 +22,8 @@ pub(crate) struct SchemaType {
     pub(crate) attr: SchemaAttr,
     pub(crate) body: SchemaBody,
     pub(crate) serde: SerdeAttrs,
+    /// The description by the doc comment.
+    pub(crate) description: Option<Expr>,
     /// `#[serde(default)]`
     pub(crate) default: Option<SerdeDefault>,
     /// Whether schemars has a `rename` of the schema.
@@ -42,6 +46,8 @@ pub(crate) enum SchemaBody {
 pub(crate) struct SchemaFields {
     /// The attributes of the variant; empty for a struct, whose attributes are those of the type.
     pub(crate) serde: SerdeAttrs,
+    /// The description of the variant by its doc comment.
+    pub(crate) description: Option<Expr>,
     pub(crate) fields: Vec<SchemaField>,
     /// `rename_all`, or `rename_all_fields` of an enum.
     case_convention: Option<Meta>,
@@ -65,6 +71,8 @@ pub(crate) struct SchemaField {
     pub(crate) is_property: bool,
     pub(crate) span: Span,
     pub(crate) serde: SerdeAttrs,
+    /// The description by the doc comment.
+    pub(crate) description: Option<Expr>,
     pub(crate) attr: SchemaAttr,
     /// The `#[schema(..)]` attributes, for messages.
     pub(crate) attrs: Vec<Attribute>,
@@ -84,7 +92,7 @@ impl SchemaType {
                     let attrs = SerdeAttrs::new(&variant.attrs);
                     let case_convention = attrs.key("rename_all").or(serde.key("rename_all_fields"));
                     let fields = SchemaFields::parse(&variant.fields, case_convention, errors);
-                    SchemaFields { serde: attrs, ..fields }
+                    SchemaFields { serde: attrs, description: description(&variant.attrs), ..fields }
                 };
                 let misplaced = data.variants.iter().flat_map(|variant| attr::named("schema", &variant.attrs));
                 SchemaBody::Enum {
@@ -100,6 +108,7 @@ impl SchemaType {
             body,
             default: serde.key("default").and_then(|default| SerdeDefault::from_meta(default).ok()),
             serde,
+            description: description(&input.attrs),
             is_renamed: attr::key("schemars", "rename", &input.attrs).is_some(),
             items: SerdeItem::all(input),
         }
@@ -135,6 +144,7 @@ impl SchemaFields {
         let is_renamed = case_convention.is_some();
         SchemaFields {
             serde: SerdeAttrs::default(),
+            description: None,
             fields: fields.iter().map(|field| SchemaField::parse(field, is_renamed, errors)).collect(),
             case_convention: case_convention.cloned(),
             has_default: false,
@@ -169,6 +179,7 @@ impl SchemaField {
             is_renamed: is_renamed || serde.has("rename"),
             is_property: !serde.has("flatten") && !serde.is_skipped(),
             serde,
+            description: description(&field.attrs),
             span: field.ident.as_ref().map_or_else(|| field.ty.span(), Ident::span),
             attr: SchemaAttr::parse(&SCHEMA_FIELD, &field.attrs, errors),
             attrs: attr::named("schema", &field.attrs).cloned().collect(),

@@ -1,9 +1,9 @@
 //! The attributes of serde and schemars of a type, of its variants and of its fields.
 
-use syn::{Attribute, Data, DeriveInput, Expr, Field, LitStr, Meta, Type, parse::Parse};
+use syn::{Attribute, Data, DeriveInput, Field, LitStr, Meta, Type, parse::Parse};
 
 use crate::{
-    attr::{self, docs::docs, literal, schemars::SchemarsKey},
+    attr::{self, literal, schemars::SchemarsKey},
     grammar::serde::Place,
 };
 
@@ -13,8 +13,6 @@ pub(crate) struct SerdeAttrs {
     /// The keys of serde.
     pub(crate) keys: Vec<Meta>,
     pub(crate) schemars: Vec<SchemarsKey>,
-    /// The doc comment, unless schemars has a `description`.
-    pub(crate) docs: Option<Expr>,
 }
 
 /// A type, a variant or a field with its attributes.
@@ -27,13 +25,7 @@ pub(crate) struct SerdeItem {
 
 impl SerdeAttrs {
     pub(crate) fn new(attrs: &[Attribute]) -> Self {
-        let has_docs = attr::named("doc", attrs).any(|attr| matches!(attr.meta, Meta::NameValue(_)));
-        let is_description = has_docs && attr::key("schemars", "description", attrs).is_none();
-        SerdeAttrs {
-            keys: attr::keys("serde", attrs),
-            schemars: attr::keys("schemars", attrs),
-            docs: is_description.then(|| docs(attrs)),
-        }
+        SerdeAttrs { keys: attr::keys("serde", attrs), schemars: attr::keys("schemars", attrs) }
     }
 
     /// Returns a key of serde.

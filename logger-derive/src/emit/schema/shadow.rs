@@ -24,7 +24,7 @@ pub(super) fn emit(
     let mut shadow = DeriveInput { ident: name, vis: syn::Visibility::Inherited, ..input.clone() };
     let self_type = self_type(input);
     for (field, schema) in fields_mut(&mut shadow.data).into_iter().zip(model.fields()) {
-        retain_schemars_attributes(&mut field.attrs, &schema.serde, krate);
+        retain_schemars_attributes(&mut field.attrs, schema.description.as_ref(), krate);
         field.ty =
             syn::parse2(without_self(field.ty.to_token_stream(), &self_type)).unwrap_or_else(|_| field.ty.clone());
         if let Some(keywords) = field_keywords(schema, krate) {
@@ -34,13 +34,13 @@ pub(super) fn emit(
     }
     if let Data::Enum(data) = &mut shadow.data {
         for (variant, list) in data.variants.iter_mut().zip(model.field_lists()) {
-            retain_schemars_attributes(&mut variant.attrs, &list.serde, krate);
+            retain_schemars_attributes(&mut variant.attrs, list.description.as_ref(), krate);
             // That of an added variant would be a second one.
             variant.discriminant = None;
         }
         add_aliases(data, model);
     }
-    retain_schemars_attributes(&mut shadow.attrs, &model.serde, krate);
+    retain_schemars_attributes(&mut shadow.attrs, model.description.as_ref(), krate);
     let functions = defaults::transfer(input, model, &mut shadow, krate);
     // serde has no use for the name of a type.
     remove_key("serde", "rename", &mut shadow.attrs);
@@ -84,10 +84,10 @@ fn schema_name(input: &DeriveInput) -> String {
 
 /// Retains the attributes of schemars' derive. The doc comment becomes the description: schemars would use a first line
 /// with a `#` as the title, and retain the stars of block comments.
-fn retain_schemars_attributes(attrs: &mut Vec<Attribute>, serde: &SerdeAttrs, krate: &TokenStream) {
+fn retain_schemars_attributes(attrs: &mut Vec<Attribute>, docs: Option<&Expr>, krate: &TokenStream) {
     const SCHEMARS: [&str; 4] = ["serde", "schemars", "validate", "garde"];
     attrs.retain(|attr| SCHEMARS.iter().any(|name| attr.path().is_ident(name)));
-    attrs.extend(serde.docs.as_ref().map(|docs| description(docs, krate)));
+    attrs.extend(docs.map(|docs| description(docs, krate)));
 }
 
 /// Returns the attribute for the description of a doc comment.
