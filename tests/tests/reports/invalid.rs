@@ -138,36 +138,20 @@ mod unusual {
     }
 }
 
-/// The same, with the attribute that says that it is intended.
+/// A kind with all that is unusual, and with the attribute that says that it is intended.
 mod intended {
     use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
     use kubewright_core::{ApiObject, group_version};
 
-    group_version! { group = "reports.example", version = "v1-beta", kinds = [Text, Written, Pump] }
+    group_version! { group = "reports.example", version = "v1-beta", kinds = [Pump] }
 
     #[derive(Clone, Debug, ApiObject)]
     #[genclient]
-    #[k8s(subresource(status), allow(status_type))]
-    pub struct Text {
+    #[k8s(conversion(none = "a test"), allow(status_without_subresource, status_type, version_name))]
+    pub struct Pump {
         pub metadata: ObjectMeta,
         #[serde(default)]
         pub status: Option<String>,
-    }
-
-    #[derive(Clone, Debug, ApiObject)]
-    #[genclient]
-    #[k8s(allow(status_without_subresource))]
-    pub struct Written {
-        pub metadata: ObjectMeta,
-        #[serde(default)]
-        pub status: Option<super::wrong::PumpStatus>,
-    }
-
-    #[derive(Clone, Debug, ApiObject)]
-    #[genclient]
-    #[k8s(conversion(none = "a test"), allow(version_name))]
-    pub struct Pump {
-        pub metadata: ObjectMeta,
     }
 }
 
